@@ -1,0 +1,20 @@
+"""Training: the forms of a model, the pure step, and the compiled chunks."""
+
+from ._base import AbstractForm, State
+from .assemble import Start, build, choose_form, draw
+from .engine import Chunk, Plan, System, host, run_chunk, train
+
+__all__ = [
+    "AbstractForm",
+    "Chunk",
+    "Plan",
+    "Start",
+    "State",
+    "System",
+    "build",
+    "choose_form",
+    "draw",
+    "host",
+    "run_chunk",
+    "train",
+]

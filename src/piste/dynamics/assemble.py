@@ -1,0 +1,143 @@
+"""From an experiment to a system that can be trained."""
+
+import dataclasses
+from dataclasses import dataclass
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from piste.errors import InputError
+from piste.experiment import Experiment
+from piste.models import TwoLayerWeights
+from piste.rules import GD, Lion, NormalisedGD, SignGD
+from piste.streams import Stream, stream
+from piste.tasks import TwoTokenData
+from piste.values import word_of
+
+from ._base import AbstractForm
+from .engine import System
+from .support import support_blocks
+from .two_layer import FullForm, GramForm, Reduced, SupportForm
+
+
+@dataclass(frozen=True)
+class Start:
+    """What a run begins with: training data, test data and initial weights."""
+
+    data: TwoTokenData
+    test: TwoTokenData
+    weights: TwoLayerWeights
+
+
+def draw(experiment: Experiment) -> Start:
+    """Draw the data and the initial weights, always in float64.
+
+    A float32 run starts from the same numbers, rounded.
+    """
+    with jax.enable_x64(True):
+        return Start(*_draw(experiment.task, experiment.model, experiment.seed))
+
+
+@jax.jit
+def _draw(task, model, seed):
+    data = task.sample(key=stream(seed, Stream.DATA), size=task.samples)
+    test = task.sample(key=stream(seed, Stream.TEST), size=task.test_samples)
+    weights = model.init(key=stream(seed, Stream.INIT), dimension=task.dimension)
+    return data, test, weights
+
+
+def build(experiment: Experiment) -> System:
+    """Choose the form, draw the data, and round to the experiment's precision."""
+    form_name = choose_form(experiment)
+    start = draw(experiment)
+    with jax.enable_x64(True):
+        form = _FORMS[form_name](experiment, start)
+        return System(*_rounded((form, experiment.rule), experiment.precision))
+
+
+def choose_form(experiment: Experiment) -> str:
+    """The form that is fastest and most exact among those that hold; checks a choice."""
+    rule, kernel = experiment.rule, experiment.model.kernel
+    holds = {
+        "gram": kernel == "softmax" and isinstance(rule, (GD, NormalisedGD)),
+        "exact": kernel == "softmax" and isinstance(rule, SignGD),
+        "reduced": kernel == "softmax",
+        "full": True,
+    }
+    allowed = [name for name, held in holds.items() if held]
+    if experiment.form == "auto":
+        return allowed[0]
+    if experiment.form not in allowed:
+        where = f"rule {word_of(rule)} and kernel {kernel}"
+        raise InputError(
+            f"form = {experiment.form}: does not hold for {where}; "
+            f"must be auto, {', '.join(allowed)}"
+        )
+    return experiment.form
+
+
+def _rounded(tree, precision: str):
+    def cast(leaf):
+        leaf = jnp.asarray(leaf)
+        inexact = jnp.issubdtype(leaf.dtype, jnp.inexact)
+        return leaf.astype(precision) if inexact else leaf
+
+    return jax.tree.map(cast, tree)
+
+
+def _full(experiment: Experiment, start: Start) -> AbstractForm:
+    return FullForm(start.weights, start.data, start.test, experiment.model.kernel)
+
+
+def _reduced(weights: TwoLayerWeights) -> Reduced:
+    attention = jnp.concatenate([weights.query, weights.key]).T
+    return Reduced(weights.mean_value(), attention)
+
+
+def _support(experiment: Experiment, start: Start, exact: bool) -> AbstractForm:
+    """Keep the coordinates of the data, filled up to a common width with still ones.
+
+    The filling makes seeds share one compiled program.
+    """
+    weights, basis, test = _reduced(start.weights), start.data.basis, start.test.basis
+    blocks = support_blocks(
+        np.asarray(basis), isinstance(experiment.rule, (SignGD, Lion))
+    )
+    keep = jax.tree.map(lambda part: blocks.keep(part), weights)
+    test_kept = blocks.stretch(test)
+    return SupportForm(
+        weights=keep,
+        data=dataclasses.replace(start.data, basis=blocks.stretch(basis)),
+        test=dataclasses.replace(start.test, basis=test_kept),
+        offsets=(
+            test @ weights.value - test_kept @ keep.value,
+            test @ weights.attention - test_kept @ keep.attention,
+        ),
+        value_width=experiment.model.value_width,
+        copies=jnp.asarray(blocks.copies),
+        exact=exact,
+    )
+
+
+def _gram(experiment: Experiment, start: Start) -> AbstractForm:
+    weights, basis = _reduced(start.weights), start.data.basis
+    rows, test = basis.shape[0], start.test.basis
+    return GramForm(
+        weights=jax.tree.map(lambda part: jnp.zeros_like(part[:rows]), weights),
+        products=(basis @ weights.value, basis @ weights.attention),
+        gram=basis @ basis.T,
+        data=start.data,
+        test=start.test,
+        test_products=(test @ weights.value, test @ weights.attention),
+        test_gram=test @ basis.T,
+        value_width=experiment.model.value_width,
+    )
+
+
+_FORMS = {
+    "full": _full,
+    "reduced": lambda experiment, start: _support(experiment, start, exact=False),
+    "exact": lambda experiment, start: _support(experiment, start, exact=True),
+    "gram": _gram,
+}

@@ -1,0 +1,156 @@
+"""Training in compiled chunks: some records, each after a number of steps."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Int
+
+from piste.experiment import Experiment
+from piste.probes import OFTEN, RARELY
+from piste.rules import Rule
+
+from ._base import AbstractForm, State
+
+Records = dict[str, Array]
+
+
+class System(eqx.Module):
+    """All that a step needs and does not change: the form and the rule."""
+
+    form: AbstractForm
+    rule: Rule
+
+    def start(self) -> State:
+        """The state before the first step."""
+        params = self.form.initial()
+        transform = self.rule.transform(self.form.norm)
+        zero = jnp.zeros((), int)
+        return State(params, transform.init(params), zero, zero - 1)
+
+    def step(self, state: State) -> State:
+        """One pure step of training."""
+        loss, gradient = self.form.loss_and_gradient(state.params)
+        transform = self.rule.transform(self.form.norm)
+        updates, rule = transform.update(gradient, state.rule, state.params)
+        broken = (state.diverged < 0) & ~jnp.isfinite(loss)
+        return State(
+            params=self.form.apply(state.params, updates),
+            rule=rule,
+            step=state.step + 1,
+            diverged=jnp.where(broken, state.step, state.diverged),
+        )
+
+    def measure(self, state: State, rare: Bool[Array, ""]) -> Records:
+        """All probes; those that are measured rarely are zero unless asked for."""
+        rarely = jax.eval_shape(lambda: self._measure(state, RARELY))
+        zeros = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), rarely)
+        return self._measure(state, OFTEN) | jax.lax.cond(
+            rare, lambda: self._measure(state, RARELY), lambda: zeros
+        )
+
+    def _measure(self, state: State, along: str) -> Records:
+        views = {
+            False: self.form.view(state.params),
+            True: self.form.test_view(state.params),
+        }
+        probes = (probe for probe in self.form.probes() if probe.along == along)
+        return {probe.name: probe.compute(views[probe.on_test]) for probe in probes}
+
+
+@jax.jit
+def run_chunk(
+    system: System,
+    state: State,
+    gaps: Int[Array, " record"],
+    tests: Bool[Array, " record"],
+) -> tuple[State, Records]:
+    """Advance by each gap and measure, all in one compiled program."""
+
+    def record(state, plan):
+        gap, test = plan
+        state = jax.lax.fori_loop(0, gap, lambda _, s: system.step(s), state)
+        return state, system.measure(state, test)
+
+    return jax.lax.scan(record, state, (gaps, tests))
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The records of a run, cut into chunks of one length, so that one program runs all."""
+
+    times: np.ndarray
+    tests: np.ndarray
+    chunk: int
+
+    @staticmethod
+    def of(experiment: Experiment) -> "Plan":
+        """The plan that an experiment's schedule makes."""
+        times = experiment.record.times(experiment.steps)
+        tests = experiment.record.tests(times.size)
+        return Plan(times, tests, experiment.record.chunk)
+
+    @property
+    def chunks(self) -> int:
+        """How many chunks there are."""
+        return -(-self.times.size // self.chunk)
+
+    def block(self, index: int) -> slice:
+        """The records of one chunk."""
+        return slice(index * self.chunk, min((index + 1) * self.chunk, self.times.size))
+
+    def test_block(self, index: int) -> slice:
+        """The test records of one chunk, counted among test records."""
+        block = self.block(index)
+        return slice(self.tests[: block.start].sum(), self.tests[: block.stop].sum())
+
+    def gaps(self, index: int) -> np.ndarray:
+        """Steps before each record of a chunk; the last chunk is filled up with zeros."""
+        block = self.block(index)
+        gaps = np.diff(self.times, prepend=0)[block]
+        return np.pad(gaps, (0, self.chunk - gaps.size))
+
+    def flags(self, index: int) -> np.ndarray:
+        """Which records of a chunk measure the test probes."""
+        flags = self.tests[self.block(index)]
+        return np.pad(flags, (0, self.chunk - flags.size))
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """What one chunk gave: its place, the state after it, and the records on the host."""
+
+    index: int
+    state: State
+    records: dict[str, np.ndarray]
+
+
+def train(system: System, plan: Plan, state: State, start: int = 0) -> Iterator[Chunk]:
+    """Run the chunks from ``start`` on; stop after one in which the loss diverged."""
+    along = {probe.name: probe.along for probe in system.form.probes()}
+    for index in range(start, plan.chunks):
+        gaps, flags = plan.gaps(index), plan.flags(index)
+        state, records = run_chunk(system, state, gaps, flags)
+        kept = {
+            name: _kept(np.asarray(part), along[name], plan, index)
+            for name, part in records.items()
+        }
+        yield Chunk(index, state, kept)
+        if int(state.diverged) >= 0:
+            return
+
+
+def _kept(part: np.ndarray, along: str, plan: Plan, index: int) -> np.ndarray:
+    """Drop the filling of the last chunk, and test records that were not measured."""
+    block = plan.block(index)
+    size = block.stop - block.start
+    return part[:size] if along == OFTEN else part[plan.flags(index)]
+
+
+def host(tree: Any) -> Any:
+    """Copy every array of a tree to NumPy."""
+    return jax.tree.map(np.asarray, tree)

@@ -1,0 +1,71 @@
+"""An Experiment says what to train; it fully determines a run."""
+
+import numpy as np
+
+from piste.models import Model, TwoLayer
+from piste.rules import Rule, SignGD
+from piste.tasks import SignalNoise, Task
+from piste.values import digest, fields_of, option, value
+
+
+@value
+class Record:
+    """When to measure: every step at first, then ever more thinly."""
+
+    dense: int = option(200, least=1)
+    """Every step is recorded up to here; afterwards the gap doubles as time doubles."""
+    test_every: int = option(8, least=1)
+    """Test probes are measured at every so many records."""
+    chunk: int = option(32, least=1)
+    """Records between two checkpoints; also the block size on disk."""
+
+    def times(self, steps: int) -> np.ndarray:
+        """The recorded steps, from 0 to ``steps``, both included.
+
+        >>> Record(dense=4).times(20).tolist()
+        [0, 1, 2, 3, 4, 6, 8, 12, 16, 20]
+        """
+        times, now = [0], 0
+        while now < steps:
+            now = min(now + (1 << (now // self.dense).bit_length()), steps)
+            times.append(now)
+        return np.array(times)
+
+    def tests(self, records: int) -> np.ndarray:
+        """Which of the records measure the test probes: some in each chunk, and the last."""
+        place = np.arange(records)
+        flags = place % self.chunk % self.test_every == 0
+        flags[-1] = True
+        return flags
+
+
+@value
+class Experiment:
+    """Task, model, rule, length, seed and arithmetic: one frozen value, one run."""
+
+    task: Task = SignalNoise()
+    """The data distribution."""
+    model: Model = TwoLayer()
+    """What is trained."""
+    rule: Rule = SignGD()
+    """How it is trained."""
+    steps: int = option(2000, least=1)
+    """Training steps, $T$."""
+    record: Record = Record()
+    """When to measure."""
+    seed: int = option(0, least=0)
+    """Seed of all random streams."""
+    precision: str = option("float64", among=("float64", "float32"))
+    """Floating-point type of the training."""
+    form: str = option("auto", among=("auto", "exact", "reduced", "gram", "full"))
+    """Arithmetic: all weights by autodiff (full), or an exact reduction of them."""
+
+    @property
+    def digest(self) -> str:
+        """Content address: equal experiments have equal digests."""
+        return digest(self)
+
+    def _repr_html_(self) -> str:
+        rows = fields_of(self).items()
+        cells = (f"<tr><td><code>{k}</code></td><td>{v}</td></tr>" for k, v in rows)
+        return f"<table>{''.join(cells)}</table>"

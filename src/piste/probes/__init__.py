@@ -1,0 +1,6 @@
+"""What is measured while a model trains."""
+
+from ._base import OFTEN, RARELY, Probe
+from .two_token import LAYERS, PROBES, TwoTokenView
+
+__all__ = ["LAYERS", "OFTEN", "PROBES", "RARELY", "Probe", "TwoTokenView"]

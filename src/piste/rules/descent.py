@@ -1,0 +1,54 @@
+"""Rules without memory: gradient, sign gradient and normalised gradient descent."""
+
+from collections.abc import Callable
+
+import jax
+import jax.numpy as jnp
+import optax
+
+from piste.values import option, value
+
+
+@value
+class GD:
+    r"""Gradient descent, $w \leftarrow w - \eta\nabla L$."""
+
+    learning_rate: float = option(0.1, above=0)
+    r"""Step size, $\eta$."""
+
+    def transform(self, norm: Callable) -> optax.GradientTransformation:
+        """The update as an optax transformation."""
+        return optax.sgd(self.learning_rate)
+
+
+@value
+class SignGD:
+    r"""Sign gradient descent, $w \leftarrow w - \eta\,\mathrm{sgn}(\nabla L)$, with $\mathrm{sgn}(0)=0$."""
+
+    learning_rate: float = option(1e-4, above=0)
+    r"""Step size, $\eta$."""
+
+    def transform(self, norm: Callable) -> optax.GradientTransformation:
+        """The update as an optax transformation."""
+        return optax.sign_sgd(self.learning_rate)
+
+
+@value
+class NormalisedGD:
+    r"""Normalised gradient descent, $w \leftarrow w - \eta\nabla L/\|\nabla L\|$.
+
+    The norm is over all weights together, so $\eta$ is the Euclidean length of a step.
+    """
+
+    learning_rate: float = option(0.01, above=0)
+    r"""Length of a step, $\eta$."""
+
+    def transform(self, norm: Callable) -> optax.GradientTransformation:
+        """The update as an optax transformation; ``norm`` measures a gradient."""
+
+        def update(gradient, state, params=None):
+            length = norm(gradient)
+            scale = -self.learning_rate / jnp.where(length == 0, 1, length)
+            return jax.tree.map(lambda part: scale * part, gradient), state
+
+        return optax.GradientTransformation(lambda _: optax.EmptyState(), update)

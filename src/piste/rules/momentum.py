@@ -1,0 +1,82 @@
+"""Rules with memory: Adam and Lion."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import optax
+from jaxtyping import Array, Int
+
+from piste.values import option, value
+
+
+class AdamState(NamedTuple):
+    """The count of steps, the first moment, and the root of the second."""
+
+    count: Int[Array, ""]
+    first: Any
+    root: Any
+
+
+@value
+class Adam:
+    r"""Adam, $w \leftarrow w - \eta\,\hat m/(\sqrt{\hat v} + \epsilon)$ with $0/0 := 0$.
+
+    With $\beta_1=\beta_2=\epsilon=0$ it is SignGD to the last bit. The second moment is
+    carried as its root, because squares of small gradients underflow.
+    """
+
+    learning_rate: float = option(1e-4, above=0)
+    r"""Step size, $\eta$."""
+    b1: float = option(0.9, least=0, below=1)
+    r"""Decay of the first moment, $\beta_1$."""
+    b2: float = option(0.999, least=0, below=1)
+    r"""Decay of the second moment, $\beta_2$."""
+    eps: float = option(1e-8, least=0)
+    r"""Added to the root of the second moment, $\epsilon$."""
+
+    def transform(self, norm: Callable) -> optax.GradientTransformation:
+        """The update as an optax transformation."""
+
+        def init(params):
+            zeros = jax.tree.map(jnp.zeros_like, params)
+            return AdamState(jnp.zeros((), int), zeros, zeros)
+
+        def update(gradient, state, params=None):
+            count = state.count + 1
+            first = jax.tree.map(self._first, gradient, state.first)
+            root = jax.tree.map(self._root, gradient, state.root)
+            steps = jax.tree.map(lambda m, r: self._step(m, r, count), first, root)
+            return steps, AdamState(count, first, root)
+
+        return optax.GradientTransformation(init, update)
+
+    def _first(self, gradient, first):
+        return self.b1 * first + (1 - self.b1) * gradient
+
+    def _root(self, gradient, root):
+        return jnp.hypot(self.b2**0.5 * root, (1 - self.b2) ** 0.5 * gradient)
+
+    def _step(self, first, root, count):
+        count = count.astype(first.dtype)
+        mean = first / (1 - jnp.power(self.b1, count))
+        scale = root / jnp.sqrt(1 - jnp.power(self.b2, count)) + self.eps
+        ratio = jnp.where(scale == 0, 0, mean / jnp.where(scale == 0, 1, scale))
+        return -self.learning_rate * ratio
+
+
+@value
+class Lion:
+    r"""Lion: the sign of an interpolated momentum (Chen et al. 2023), no weight decay."""
+
+    learning_rate: float = option(1e-4, above=0)
+    r"""Step size, $\eta$."""
+    b1: float = option(0.9, least=0, below=1)
+    r"""Weight of the momentum inside the sign, $\beta_1$."""
+    b2: float = option(0.99, least=0, below=1)
+    r"""Decay of the momentum, $\beta_2$."""
+
+    def transform(self, norm: Callable) -> optax.GradientTransformation:
+        """The update as an optax transformation."""
+        return optax.lion(self.learning_rate, self.b1, self.b2, weight_decay=0.0)
