@@ -1,0 +1,42 @@
+"""piste: a laboratory for the training dynamics of transformers.
+
+>>> import piste
+>>> experiment = piste.preset("signgd/stages", seed=3, **{"rule": "adam", "rule.b2": 0.99})
+>>> experiment.rule.b2
+0.99
+"""
+
+import importlib
+from typing import Any
+
+_WHERE = {
+    "Experiment": "piste.experiment",
+    "initial_state": "piste.api",
+    "preset": "piste.api",
+    "run": "piste.api",
+    "sign_contingency": "piste.claims",
+    "stages": "piste.api",
+    "verify": "piste.api",
+    "open_run": "piste.api",
+    "figures": None,
+    "claims": None,
+    "tasks": None,
+    "models": None,
+    "rules": None,
+}
+
+__all__ = list(_WHERE)  # pyright: ignore[reportUnsupportedDunderAll]
+
+
+def __getattr__(name: str) -> Any:
+    # Loaded when first used: `piste --help` must not wait for JAX.
+    if name not in _WHERE:
+        raise AttributeError(f"module 'piste' has no attribute '{name}'")
+    home = _WHERE[name]
+    if home is None:
+        return importlib.import_module(f"piste.{name}")
+    return getattr(importlib.import_module(home), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

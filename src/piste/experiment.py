@@ -12,11 +12,11 @@ from piste.values import digest, fields_of, option, value
 class Record:
     """When to measure: every step at first, then ever more thinly."""
 
-    dense: int = option(200, least=1)
+    dense: int = option(default=200, least=1)
     """Every step is recorded up to here; afterwards the gap doubles as time doubles."""
-    test_every: int = option(8, least=1)
+    test_every: int = option(default=8, least=1)
     """Test probes are measured at every so many records."""
-    chunk: int = option(32, least=1)
+    chunk: int = option(default=32, least=1)
     """Records between two checkpoints; also the block size on disk."""
 
     def times(self, steps: int) -> np.ndarray:
@@ -32,7 +32,7 @@ class Record:
         return np.array(times)
 
     def tests(self, records: int) -> np.ndarray:
-        """Which of the records measure the test probes: some in each chunk, and the last."""
+        """Which records measure the test probes: some in each chunk, and the last."""
         place = np.arange(records)
         flags = place % self.chunk % self.test_every == 0
         flags[-1] = True
@@ -49,15 +49,17 @@ class Experiment:
     """What is trained."""
     rule: Rule = SignGD()
     """How it is trained."""
-    steps: int = option(2000, least=1)
+    steps: int = option(default=2000, least=1)
     """Training steps, $T$."""
     record: Record = Record()
     """When to measure."""
-    seed: int = option(0, least=0)
+    seed: int = option(default=0, least=0)
     """Seed of all random streams."""
-    precision: str = option("float64", among=("float64", "float32"))
+    precision: str = option(default="float64", among=("float64", "float32"))
     """Floating-point type of the training."""
-    form: str = option("auto", among=("auto", "exact", "reduced", "gram", "full"))
+    form: str = option(
+        default="auto", among=("auto", "exact", "reduced", "gram", "full")
+    )
     """Arithmetic: all weights by autodiff (full), or an exact reduction of them."""
 
     @property

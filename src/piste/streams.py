@@ -3,7 +3,7 @@
 import enum
 
 import jax
-from jaxtyping import Array, Key
+from jaxtyping import Array, Int, Key
 
 
 class Stream(enum.IntEnum):
@@ -16,6 +16,6 @@ class Stream(enum.IntEnum):
     PROBE = 4
 
 
-def stream(seed: int, purpose: Stream) -> Key[Array, ""]:
+def stream(seed: int | Int[Array, ""], purpose: Stream) -> Key[Array, ""]:
     """The random key of one purpose."""
     return jax.random.fold_in(jax.random.key(seed), int(purpose))

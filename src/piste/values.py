@@ -18,13 +18,14 @@ from collections.abc import Mapping
 from typing import Any, TypeVar, dataclass_transform
 
 import jax
+import numpy as np
 
 from piste.errors import InputError, did_you_mean
 
 T = TypeVar("T")
 
 
-def option(default: Any = dataclasses.MISSING, **limits: Any) -> Any:
+def option(*, default: Any = dataclasses.MISSING, **limits: Any) -> Any:
     """Declare a field with limits: ``above``, ``least``, ``most``, ``below``, ``among``."""
     return dataclasses.field(default=default, metadata=limits)
 
@@ -32,14 +33,15 @@ def option(default: Any = dataclasses.MISSING, **limits: Any) -> Any:
 @dataclass_transform(frozen_default=True, field_specifiers=(option, dataclasses.field))
 def value(cls: type[T]) -> type[T]:
     """Make a class a value: frozen, checked, and a JAX tree with its floats as leaves."""
-    cls.__post_init__ = _check_then(getattr(cls, "__post_init__", None))
-    cls = dataclasses.dataclass(frozen=True)(cls)
-    hints = typing.get_type_hints(cls)
-    fields = [field.name for field in dataclasses.fields(cls)]
+    after = getattr(cls, "__post_init__", None)
+    setattr(cls, "__post_init__", _check_then(after))  # noqa: B010
+    made: Any = dataclasses.dataclass(frozen=True)(cls)
+    hints = typing.get_type_hints(made)
+    fields = [field.name for field in dataclasses.fields(made)]
     leaves = [name for name in fields if hints[name] is float or _holds(hints[name])]
     static = [name for name in fields if name not in leaves]
-    jax.tree_util.register_dataclass(cls, data_fields=leaves, meta_fields=static)
-    return cls
+    jax.tree_util.register_dataclass(made, data_fields=leaves, meta_fields=static)
+    return made
 
 
 def _holds(hint: Any) -> bool:
@@ -48,10 +50,15 @@ def _holds(hint: Any) -> bool:
     return all(dataclasses.is_dataclass(kind) for kind in kinds)
 
 
+_KINDS = {int: "a whole number", float: "a number", bool: "true or false"}
+
+
 def _check_then(after):
     def __post_init__(self):
         for field in dataclasses.fields(self):
-            _check(field, getattr(self, field.name))
+            given = _number(field, getattr(self, field.name))
+            object.__setattr__(self, field.name, given)
+            _check(field, given)
         if after is not None and not _traced(self):
             after(self)
 
@@ -65,10 +72,23 @@ def _traced(self) -> bool:
     return not all(isinstance(x, plain) or dataclasses.is_dataclass(x) for x in numbers)
 
 
+def _number(field: dataclasses.Field, given: Any) -> Any:
+    """One spelling for equal numbers: plain Python, a float wherever one is declared."""
+    if field.type not in (int, float) or isinstance(given, bool):
+        return given
+    if isinstance(given, (int, np.integer)):
+        return field.type(given)
+    return float(given) if isinstance(given, np.floating) else given
+
+
 def _check(field: dataclasses.Field, given: Any) -> None:
     if not isinstance(given, (int, float, str)):
         return
-    limits = field.metadata
+    if field.type is float and isinstance(given, bool):
+        return  # a mask over the leaves, as JAX's filters make them
+    limits, kind = field.metadata, _KINDS.get(field.type)
+    if kind and type(given) is not field.type:
+        raise field_error(field.name, given, f"must be {kind}")
     if isinstance(given, float) and not math.isfinite(given):
         raise field_error(field.name, given, "must be a finite number")
     if "above" in limits and not given > limits["above"]:
@@ -152,11 +172,16 @@ def _member_from_json(members: dict[str, type], data: Any, path: str) -> Any:
         )
     word = data.get("is", "")
     if word not in members:
-        near = did_you_mean(str(word), members)
-        allowed = ", ".join(members)
-        raise InputError(f"{dashed(path)} = {word}: must be one of {allowed}{near}")
+        raise unknown_word(path, word, members)
     rest = {name: part for name, part in data.items() if name != "is"}
     return _class_from_json(members[word], rest, path)
+
+
+def unknown_word(path: str, word: Any, members: Mapping[str, type]) -> InputError:
+    """The error for a word that names no member of a family."""
+    near = did_you_mean(str(word), members)
+    allowed = ", ".join(members)
+    return InputError(f"{dashed(path)} = {word}: must be one of {allowed}{near}")
 
 
 def _class_from_json(cls: Any, data: Any, path: str) -> Any:
@@ -183,21 +208,20 @@ def unknown_field(name: str, known: list[str]) -> InputError:
 
 
 def _scalar(cls: Any, data: Any, path: str) -> Any:
-    kind = {int: "a whole number", float: "a number", bool: "true or false"}.get(cls)
-    wrong = InputError(f"{dashed(path)} = {data}: must be {kind}")
+    wrong = InputError(f"{dashed(path)} = {data}: must be {_KINDS.get(cls, 'a word')}")
     if cls is bool:
         found = {"true": True, "false": False}.get(str(data).lower())
         if found is None:
             raise wrong
         return found
-    if cls is int and (isinstance(data, bool) or isinstance(data, float)):
+    if isinstance(data, bool) or (cls is int and isinstance(data, float)):
         raise wrong
     if cls in (int, float):
         try:
             return (
                 cls(str(data).replace("_", "")) if isinstance(data, str) else cls(data)
             )
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise wrong from None
     return str(data)
 
@@ -234,7 +258,9 @@ def _put(cls: Any, data: dict, dotted: str, change: Any) -> None:
         known = [".".join([*above, key]) for key in typing.get_type_hints(cls)]
         raise unknown_field(dotted, known)
     members = _members(typing.get_type_hints(cls)[last])
-    if members and isinstance(change, str) and change in members:
+    if members and isinstance(change, str):
+        if change not in members:
+            raise unknown_word(dotted, change, members)
         shared = typing.get_type_hints(members[change])
         kept = {name: part for name, part in data[last].items() if name in shared}
         change = kept | {"is": change}

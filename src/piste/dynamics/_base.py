@@ -4,6 +4,8 @@ import abc
 from typing import Any
 
 import equinox as eqx
+import jax
+import jax.numpy as jnp
 import optax
 from jaxtyping import Array, Float, Int, PyTree
 
@@ -43,7 +45,8 @@ class AbstractForm(eqx.Module):
 
     def norm(self, gradient: PyTree) -> Float[Array, ""]:
         """Euclidean norm of the gradient of all weights."""
-        return optax.global_norm(gradient)
+        squares = [jnp.sum(part**2) for part in jax.tree.leaves(gradient)]
+        return jnp.sqrt(sum(squares, start=jnp.zeros((), squares[0].dtype)))
 
 
 class State(eqx.Module):

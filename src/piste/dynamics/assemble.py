@@ -124,7 +124,7 @@ def _gram(experiment: Experiment, start: Start) -> AbstractForm:
     weights, basis = _reduced(start.weights), start.data.basis
     rows, test = basis.shape[0], start.test.basis
     return GramForm(
-        weights=jax.tree.map(lambda part: jnp.zeros_like(part[:rows]), weights),
+        weights=jax.tree.map(lambda part: jnp.zeros((rows, *part.shape[1:])), weights),
         products=(basis @ weights.value, basis @ weights.attention),
         gram=basis @ basis.T,
         data=start.data,

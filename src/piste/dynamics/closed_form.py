@@ -114,8 +114,9 @@ def near_zero(
 ) -> Float[Array, ""]:
     r"""Count gradient entries within rounding of zero; a coordinate may stand for many.
 
-    An entry is a sum of $k$ non-zero terms; it counts when $|\sum| \leq k\epsilon\sum|\cdot|$,
-    the bound on its rounding error. Sums that vanish because all terms underflowed count.
+    An entry is a sum of $k$ non-zero terms; it counts when
+    $|\sum| \leq k\epsilon\sum|\cdot|$, the bound on its rounding error. Sums that
+    vanish because all terms underflowed count too.
     """
     terms = (basis != 0).sum(0)[:, None]
     total, size = basis.T @ factor, jnp.abs(basis).T @ jnp.abs(factor)

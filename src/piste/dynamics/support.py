@@ -37,7 +37,7 @@ def support_blocks(basis: np.ndarray, merge: bool, multiple: int = 64) -> Blocks
     r"""The blocks on which training happens.
 
     Coordinates outside every row have no gradient. If a coordinate $j$ occurs in row $r$
-    alone, its gradient is $C_r B_{rj}$ and its sign $\mathrm{sgn}(C_r)\,\mathrm{sgn}(B_{rj})$:
+    alone, the sign of its gradient is $\mathrm{sgn}(C_r)\,\mathrm{sgn}(B_{rj})$:
     with ``merge`` all lone coordinates of a row form one block.
     """
     rows, dimension = basis.shape

@@ -203,7 +203,9 @@ class GramForm(AbstractReducedForm):
     gram: Float[Array, "row row"]
     data: TwoTokenData
     test: TwoTokenData
-    test_products: tuple[Float[Array, " row"], Float[Array, "row two_neurons"]]
+    test_products: tuple[
+        Float[Array, " test_row"], Float[Array, "test_row two_neurons"]
+    ]
     test_gram: Float[Array, "test_row row"]
     value_width: int = eqx.field(static=True)
 

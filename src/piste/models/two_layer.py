@@ -31,13 +31,13 @@ class TwoLayer:
     x^{(l)})$, with no $1/\sqrt{m_k}$ in the softmax.
     """
 
-    key_width: int = option(100, least=1)
+    key_width: int = option(default=100, least=1)
     """Neurons of the query and of the key matrix, $m_k$."""
-    value_width: int = option(20, least=1)
+    value_width: int = option(default=20, least=1)
     """Neurons of each value matrix, $m_v$."""
-    init_scale: float = option(0.1, above=0)
+    init_scale: float = option(default=0.1, above=0)
     r"""Scale of the initial weights, $\sigma_0\sqrt{d}$."""
-    kernel: str = option("softmax", among=tuple(KERNELS))
+    kernel: str = option(default="softmax", among=tuple(KERNELS))
     """How queries and keys become attention weights."""
 
     def init(self, *, key: Key[Array, ""], dimension: int) -> TwoLayerWeights:
@@ -67,7 +67,10 @@ def matrix_form(
 def scalar_form(
     weights: TwoLayerWeights, tokens: Float[Array, "token dimension"], kernel: Kernel
 ) -> Float[Array, ""]:
-    r"""$f(W, X) = (s_{11}+s_{21})\langle v, x^{(1)}\rangle + (s_{12}+s_{22})\langle v, x^{(2)}\rangle$."""
+    r"""The same $f(W, X)$ from the attention that each token receives.
+
+    $f = \sum_a (s_{1a}+s_{2a})\langle v, x^{(a)}\rangle$.
+    """
     s = kernel(tokens @ weights.query.T, tokens @ weights.key.T)
     return (s.sum(0) * (tokens @ weights.mean_value())).sum()
 

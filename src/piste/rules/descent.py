@@ -13,7 +13,7 @@ from piste.values import option, value
 class GD:
     r"""Gradient descent, $w \leftarrow w - \eta\nabla L$."""
 
-    learning_rate: float = option(0.1, above=0)
+    learning_rate: float = option(default=0.1, above=0)
     r"""Step size, $\eta$."""
 
     def transform(self, norm: Callable) -> optax.GradientTransformation:
@@ -23,9 +23,12 @@ class GD:
 
 @value
 class SignGD:
-    r"""Sign gradient descent, $w \leftarrow w - \eta\,\mathrm{sgn}(\nabla L)$, with $\mathrm{sgn}(0)=0$."""
+    r"""Sign gradient descent, $w \leftarrow w - \eta\,\mathrm{sgn}(\nabla L)$.
 
-    learning_rate: float = option(1e-4, above=0)
+    Here $\mathrm{sgn}(0)=0$: a weight without gradient stays.
+    """
+
+    learning_rate: float = option(default=1e-4, above=0)
     r"""Step size, $\eta$."""
 
     def transform(self, norm: Callable) -> optax.GradientTransformation:
@@ -40,15 +43,18 @@ class NormalisedGD:
     The norm is over all weights together, so $\eta$ is the Euclidean length of a step.
     """
 
-    learning_rate: float = option(0.01, above=0)
+    learning_rate: float = option(default=0.01, above=0)
     r"""Length of a step, $\eta$."""
 
     def transform(self, norm: Callable) -> optax.GradientTransformation:
         """The update as an optax transformation; ``norm`` measures a gradient."""
 
-        def update(gradient, state, params=None):
-            length = norm(gradient)
-            scale = -self.learning_rate / jnp.where(length == 0, 1, length)
-            return jax.tree.map(lambda part: scale * part, gradient), state
+        def init(params):
+            return optax.EmptyState()
 
-        return optax.GradientTransformation(lambda _: optax.EmptyState(), update)
+        def update(updates, state, params=None):
+            length = norm(updates)
+            scale = -self.learning_rate / jnp.where(length == 0, 1, length)
+            return jax.tree.map(lambda part: scale * part, updates), state
+
+        return optax.GradientTransformation(init, update)

@@ -27,13 +27,13 @@ class Adam:
     carried as its root, because squares of small gradients underflow.
     """
 
-    learning_rate: float = option(1e-4, above=0)
+    learning_rate: float = option(default=1e-4, above=0)
     r"""Step size, $\eta$."""
-    b1: float = option(0.9, least=0, below=1)
+    b1: float = option(default=0.9, least=0, below=1)
     r"""Decay of the first moment, $\beta_1$."""
-    b2: float = option(0.999, least=0, below=1)
+    b2: float = option(default=0.999, least=0, below=1)
     r"""Decay of the second moment, $\beta_2$."""
-    eps: float = option(1e-8, least=0)
+    eps: float = option(default=1e-8, least=0)
     r"""Added to the root of the second moment, $\epsilon$."""
 
     def transform(self, norm: Callable) -> optax.GradientTransformation:
@@ -43,10 +43,10 @@ class Adam:
             zeros = jax.tree.map(jnp.zeros_like, params)
             return AdamState(jnp.zeros((), int), zeros, zeros)
 
-        def update(gradient, state, params=None):
+        def update(updates, state, params=None):
             count = state.count + 1
-            first = jax.tree.map(self._first, gradient, state.first)
-            root = jax.tree.map(self._root, gradient, state.root)
+            first = jax.tree.map(self._first, updates, state.first)
+            root = jax.tree.map(self._root, updates, state.root)
             steps = jax.tree.map(lambda m, r: self._step(m, r, count), first, root)
             return steps, AdamState(count, first, root)
 
@@ -70,11 +70,11 @@ class Adam:
 class Lion:
     r"""Lion: the sign of an interpolated momentum (Chen et al. 2023), no weight decay."""
 
-    learning_rate: float = option(1e-4, above=0)
+    learning_rate: float = option(default=1e-4, above=0)
     r"""Step size, $\eta$."""
-    b1: float = option(0.9, least=0, below=1)
+    b1: float = option(default=0.9, least=0, below=1)
     r"""Weight of the momentum inside the sign, $\beta_1$."""
-    b2: float = option(0.99, least=0, below=1)
+    b2: float = option(default=0.99, least=0, below=1)
     r"""Decay of the momentum, $\beta_2$."""
 
     def transform(self, norm: Callable) -> optax.GradientTransformation:

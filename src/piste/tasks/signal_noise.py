@@ -17,17 +17,17 @@ class SignalNoise:
     without replacement from the other $d-1$, each $N(0, \sigma_p^2)$ (Li et al. 2025).
     """
 
-    samples: int = option(20, least=1)
+    samples: int = option(default=20, least=1)
     """Size of the training set, $n$."""
-    dimension: int = option(2000, least=2)
+    dimension: int = option(default=2000, least=2)
     """Dimension of a token, $d$."""
-    noise_coordinates: int = option(200, least=1)
+    noise_coordinates: int = option(default=200, least=1)
     """Non-zero coordinates of a noise token, $s$."""
-    noise_scale: float = option(2.0, above=0)
+    noise_scale: float = option(default=2.0, above=0)
     r"""Expected noise norm, $\sigma_p\sqrt{s}$."""
-    signal_norm: float = option(1.0, above=0)
+    signal_norm: float = option(default=1.0, above=0)
     r"""Norm of the signal, $\|\mu\|$; SNR is this over the noise scale."""
-    test_samples: int = option(2000, least=1)
+    test_samples: int = option(default=2000, least=1)
     """Size of the test set."""
 
     def __post_init__(self):

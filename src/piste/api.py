@@ -1,0 +1,78 @@
+"""The Python interface: a preset, a run, its stages, its verdicts."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from piste import console
+from piste.claims import Judgement, Timeline, detect, judge
+from piste.dynamics import draw
+from piste.experiment import Experiment
+from piste.papers import find_paper
+from piste.papers import preset as _preset
+from piste.store import Run, Store, read_manifest, run_in_memory
+from piste.values import override
+
+
+def preset(name: str, **changes: Any) -> Experiment:
+    """The experiment of a preset, with dotted fields changed.
+
+    >>> preset("signgd/stages", seed=3, **{"task.noise_scale": 4.0}).task.noise_scale
+    4.0
+    """
+    return override(_preset(name), changes)
+
+
+def run(
+    experiment: Experiment, out: str | Path | None = None, *, quiet: bool = False
+) -> xr.Dataset:
+    """Train, and return the trajectory; with ``out`` it is stored there and resumable."""
+    with console.progress(quiet=quiet) as bars:
+        watch = console.watcher(bars, "training", experiment.steps)
+        if out is None:
+            return run_in_memory(experiment, watch)
+        return Store(Path(out) / "runs").run(experiment, watch=watch).trajectory()
+
+
+def open_run(folder: str | Path) -> Run:
+    """A stored run."""
+    folder = Path(folder)
+    return Run(folder, read_manifest(folder))
+
+
+def stages(trajectory: xr.Dataset) -> Timeline:
+    """The stages of a run, with their evidence."""
+    return detect(trajectory)
+
+
+def verify(
+    paper: str, trajectories: xr.Dataset | Sequence[xr.Dataset]
+) -> list[Judgement]:
+    """Judge a paper's claims on the user's own trajectories."""
+    many = (
+        [trajectories] if isinstance(trajectories, xr.Dataset) else list(trajectories)
+    )
+    part = find_paper(paper).part("claims")
+    return judge(part.CLAIMS, {"stages": many})
+
+
+def initial_state(experiment: Experiment) -> dict[str, np.ndarray]:
+    """The data and the initial weights as NumPy arrays, to check a run with other code.
+
+    ``tokens`` has a sample, a token and a coordinate axis; weights have a neuron a row.
+    """
+    start = draw(experiment)
+    arrays = {
+        "tokens": start.data.tokens(),
+        "labels": start.data.labels,
+        "test_tokens": start.test.tokens(),
+        "test_labels": start.test.labels,
+        "value_plus": start.weights.value_plus,
+        "value_minus": start.weights.value_minus,
+        "query": start.weights.query,
+        "key": start.weights.key,
+    }
+    return {name: np.asarray(array) for name, array in arrays.items()}

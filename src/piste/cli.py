@@ -1,0 +1,293 @@
+"""The command line. Heavy imports wait until a command needs them."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from piste.errors import InputError
+
+INTERRUPTED = 130
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; a mistake is one line and exit code 2."""
+    parser = _parser()
+    options, rest = parser.parse_known_args(arguments)
+    try:
+        return options.command(options, rest)
+    except InputError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        words = "interrupted; the same command goes on from the last checkpoint"
+        print(f"\n{words}", file=sys.stderr)
+        return INTERRUPTED
+
+
+class _Parser(argparse.ArgumentParser):
+    """argparse, with one line for a mistake."""
+
+    def error(self, message: str):
+        print(f"error: {message} ({self.prog} --help shows all)", file=sys.stderr)
+        sys.exit(2)
+
+
+def _parser() -> argparse.ArgumentParser:
+    about = "A laboratory for the training dynamics of transformers."
+    parser = _Parser(prog="piste", description=about, allow_abbrev=False)
+    commands = parser.add_subparsers(
+        required=True, metavar="COMMAND", parser_class=_Parser
+    )
+
+    def command(name: str, function, words: str) -> argparse.ArgumentParser:
+        sub = commands.add_parser(
+            name, help=words, description=words, allow_abbrev=False
+        )
+        sub.set_defaults(command=function)
+        return sub
+
+    command("list", _list, "show papers and presets")
+    run = command("run", _run, "train a preset, with any field changed: --rule adam")
+    run.add_argument("preset", help="paper/preset, see `piste list`")
+    run.add_argument("--resume", action="store_true", help="demand a run to go on with")
+    _common(run)
+    show = command("show", _show, "show a stored run")
+    show.add_argument("run", type=Path, help="folder of a run")
+    reproduce = command("reproduce", _reproduce, "run, judge and draw all of a paper")
+    reproduce.add_argument("paper")
+    reproduce.add_argument(
+        "--quick", action="store_true", help="less of all, in seconds"
+    )
+    _common(reproduce)
+    verify = command("verify", _verify, "judge a paper's claims on stored runs")
+    verify.add_argument("paper")
+    verify.add_argument("--out", type=Path, default=Path("results"), metavar="DIR")
+    return parser
+
+
+def _common(parser: argparse.ArgumentParser) -> None:
+    words = "folder for results (default: results)"
+    parser.add_argument(
+        "--out", type=Path, default=Path("results"), metavar="DIR", help=words
+    )
+    parser.add_argument("--fresh", action="store_true", help="run again from step 0")
+
+
+def _no_more(rest: list[str]) -> None:
+    if rest:
+        raise InputError(f"no option '{rest[0]}' here (--help shows all)")
+
+
+def overrides(rest: list[str]) -> dict[str, str]:
+    """Read ``--dotted.field value`` pairs.
+
+    >>> overrides(["--rule", "adam", "--rule.b2=0.99"])
+    {'rule': 'adam', 'rule.b2': '0.99'}
+    """
+    found, words = {}, list(rest)
+    while words:
+        word = words.pop(0)
+        if not word.startswith("--"):
+            raise InputError(f"'{word}': must be --field value")
+        name, given, text = word[2:].partition("=")
+        if not given:
+            if not words:
+                raise InputError(f"{name}: needs a value, as in --{name} VALUE")
+            text = words.pop(0)
+        found[name] = text
+    return found
+
+
+def _list(options, rest: list[str]) -> int:
+    from piste.papers import papers
+
+    _no_more(rest)
+    known = papers()
+    print("papers    " + "  ".join(known))
+    for paper in known.values():
+        print(f"          {paper.name}: {paper.title} ({paper.venue})")
+    names = {
+        f"{p.name}/{n}": preset
+        for p in known.values()
+        for n, preset in p.presets.items()
+    }
+    width = max(map(len, names))
+    label = "presets   "
+    for name, preset in names.items():
+        print(f"{label}{name:<{width}}  {preset.meaning}  {preset.time}")
+        label = " " * len(label)
+    return 0
+
+
+def _run(options, rest: list[str]) -> int:
+    changes = overrides(rest)
+    from piste.papers import preset
+
+    base = preset(options.preset)
+    from piste.caching import keep_compiled_programs
+    from piste.console import console, progress, watcher
+    from piste.store import Store
+    from piste.values import override
+
+    keep_compiled_programs()
+
+    experiment = override(base, changes)
+    store = Store(options.out / "runs")
+    out = console()
+    found = None if options.fresh else store.find(experiment)
+    if found is None:
+        _say_resuming(out, store, experiment, options)
+        store.check(experiment)
+        with progress(out) as bars:
+            name = options.preset.split("/")[-1]
+            watch = watcher(bars, name, experiment.steps)
+            label = run_name(name, changes)
+            found = store.run(experiment, label, watch, options.fresh)
+    else:
+        out.print("already run; this is the stored result (--fresh runs again)")
+    _describe(out, found)
+    return 0
+
+
+def _say_resuming(out, store, experiment, options) -> None:
+    partial = None if options.fresh else store.interrupted(experiment)
+    if partial is not None:
+        out.print(
+            f"resuming at step {partial.steps:,} of {experiment.steps:,} "
+            "(same bits as an uninterrupted run)"
+        )
+    elif options.resume:
+        raise InputError(
+            f"resume: no interrupted run of this experiment in {store.root}"
+        )
+
+
+def run_name(preset: str, changes: dict[str, str]) -> str:
+    """A readable name: the preset and what was changed in it.
+
+    >>> run_name("stages", {"rule": "adam", "rule.b2": "0.99", "seed": "3"})
+    'stages-adam-b2=0.99-seed=3'
+    """
+    parts = [preset]
+    for name, text in changes.items():
+        last = name.split(".")[-1]
+        parts.append(text if name in ("rule", "task", "model") else f"{last}={text}")
+    return "-".join(parts).replace("/", "_")[:100]
+
+
+def _show(options, rest: list[str]) -> int:
+    _no_more(rest)
+    from piste.api import open_run
+    from piste.console import console
+
+    _describe(console(), open_run(options.run))
+    return 0
+
+
+def _describe(out, run) -> None:
+    from piste.claims import detect
+    from piste.console import plain_table
+    from piste.values import fields_of
+
+    manifest, trajectory = run.manifest, run.trajectory()
+    out.print(f"[bold]{manifest.name}[/bold]  {run.folder}")
+    environment = manifest.environment
+    out.print(
+        f"{manifest.form} form · {run.experiment.precision} · {environment['device']} · "
+        f"{manifest.seconds:.1f} s · piste {environment['versions']['piste']}"
+    )
+    if manifest.diverged >= 0:
+        out.print(
+            f"[red]✗ diverged[/red]: the loss is not finite at step {manifest.diverged}"
+        )
+    settings = [(name, value) for name, value in fields_of(run.experiment).items()]
+    out.print(plain_table(("field", "value"), settings))
+    out.print()
+    if manifest.diverged < 0:
+        out.print(plain_table(*_stage_rows(detect(trajectory))))
+        out.print()
+    out.print(
+        f"train loss {float(trajectory.train_loss[-1]):.3g} · "
+        f"test loss {float(trajectory.test_loss[-1]):.3g} · "
+        f"test error {float(trajectory.test_error[-1]):.3f}"
+    )
+
+
+def _stage_rows(timeline):
+    rows = [
+        (name, "–" if b.step is None else b.step, b.sentence())
+        for name, b in timeline.boundaries.items()
+    ]
+    return ("boundary", "step", "evidence"), rows
+
+
+def _reproduce(options, rest: list[str]) -> int:
+    from piste.papers import find_paper
+
+    _no_more(rest)
+    paper = find_paper(options.paper)
+    from piste.caching import keep_compiled_programs
+    from piste.console import console, progress, watcher
+    from piste.reproduce import reproduce
+    from piste.store import environment
+
+    keep_compiled_programs()
+
+    out = console()
+    out.print(f"[bold]{paper.name}[/bold] · {paper.title}")
+    cores = environment()["cores"]
+    out.print(
+        f"{paper.authors} · {paper.venue} · float64, exact sign · {cores} cores\n"
+    )
+    with progress(out) as bars:
+
+        def watch(study):
+            total = sum(experiment.steps for experiment in study.experiments)
+            return watcher(bars, study.name, total)
+
+        results = reproduce(paper, options.out, options.quick, options.fresh, watch)
+    out.print()
+    for words in paper.part("summary").lines(results.tables):
+        out.print(words)
+    _print_verdicts(out, results.judgements)
+    folder = results.folder
+    out.print(
+        f"\n  {folder / 'report.html'}   figures/ ({results.pictures})   "
+        f"tables/ ({len(results.tables)})   verdicts.json   runs/ ({results.runs})"
+    )
+    return 0
+
+
+def _print_verdicts(out, judgements) -> None:
+    from piste.console import mark, plain_table
+    from piste.report.page import margin, tally
+
+    rows = [
+        (f"  {j.claim.name}", mark(j.sign, j.words()), margin(j.margin()))
+        for j in judgements
+    ]
+    out.print(plain_table(("  Claims", "verdict", "margin"), rows))
+    out.print(f"  {tally(judgements)}")
+
+
+def _verify(options, rest: list[str]) -> int:
+    from piste.papers import find_paper
+
+    _no_more(rest)
+    paper = find_paper(options.paper)
+    from piste.console import console
+    from piste.reproduce import verify
+
+    out = console()
+    judgements = verify(paper, options.out)
+    _print_verdicts(out, judgements)
+    for judgement in judgements:
+        out.print(f"\n[bold]{judgement.claim.name}[/bold]: {judgement.claim.statement}")
+        for verdict in judgement.verdicts:
+            out.print(f"  {verdict.sentence()}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,87 @@
+"""What the command line prints: progress, tables, calm words."""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from rich.table import Table
+
+COLOURS = {"✓": "green", "✗": "red", "◐": "yellow", "○": "bright_black", "?": "yellow"}
+
+
+def console() -> Console:
+    """Standard output, with a width that keeps tables whole in a pipe."""
+    out = Console(highlight=False, soft_wrap=False)
+    return out if out.is_terminal else Console(highlight=False, width=110)
+
+
+@contextmanager
+def progress(out: Console | None = None, quiet: bool = False) -> Iterator[Progress]:
+    """A bar for each experiment: step, loss, time left."""
+    columns = (
+        TextColumn("  {task.description:<14}"),
+        BarColumn(bar_width=24),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[loss]}"),
+        TimeElapsedColumn(),
+        TextColumn("·"),
+        TimeRemainingColumn(),
+        TextColumn("left"),
+    )
+    out = Console(quiet=True) if quiet else out or console()
+    with Progress(*columns, console=out) as bars:
+        yield bars
+
+
+def watcher(bars: Progress, name: str, total: int) -> Callable[[int, float], None]:
+    """Add a bar, and return what moves it."""
+    if not bars.console.is_terminal:
+        return _printer(bars.console, name, total)
+    task = bars.add_task(name, total=total, loss="compiling")
+
+    def watch(step: int, loss: float) -> None:
+        bars.update(task, completed=step, loss=f"loss {loss:.2e}")
+
+    return watch
+
+
+def _printer(out: Console, name: str, total: int) -> Callable[[int, float], None]:
+    """In a pipe or a log file: a line for every tenth of the way."""
+    began, shown = time.monotonic(), [0]
+
+    def watch(step: int, loss: float) -> None:
+        tenth = 10 * step // total
+        if tenth == shown[0]:
+            return
+        shown[0] = tenth
+        left = (time.monotonic() - began) * (total - step) / step
+        progress = f"{step:,}/{total:,}  loss {loss:.2e}  {left:.0f} s left"
+        out.print(f"  {name:<14}{progress}")
+
+    return watch
+
+
+def plain_table(headings: Sequence[str], rows: Sequence[Sequence[Any]]) -> Table:
+    """A table without lines, two spaces from the margin."""
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    for heading in headings:
+        table.add_column(heading, overflow="fold")
+    for row in rows:
+        table.add_row(*(str(cell) for cell in row))
+    return table
+
+
+def mark(sign: str, words: str) -> str:
+    """A verdict with its sign, and a colour that is never its only sign."""
+    colour = COLOURS.get(sign, "default")
+    return f"[{colour}]{sign} {words}[/{colour}]"

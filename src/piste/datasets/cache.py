@@ -1,0 +1,165 @@
+"""Where the files of a data set are: a folder, the environment, or the user's cache.
+
+The order is the folder given, then the folder in ``PISTE_DATA``, then the cache, which
+is filled from public mirrors. Wherever they come from, files are compared with the
+sha256 of the originals.
+"""
+
+import hashlib
+import os
+import shutil
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from piste.errors import InputError
+
+VARIABLE = "PISTE_DATA"
+TIMEOUT = 3, 15
+"""Seconds to wait for a connection, and for the next bytes."""
+
+
+@dataclass(frozen=True)
+class File:
+    """How to know an original file."""
+
+    size: int
+    sha256: str
+
+
+@dataclass(frozen=True)
+class Source:
+    """The public files of a data set, and the mirrors that serve them."""
+
+    name: str
+    files: Mapping[str, File]
+    mirrors: tuple[str, ...]
+    """Addresses to which a file's name is added, tried in turn."""
+
+
+def locate(source: Source, folder: str = "") -> Path:
+    """The folder that holds all files of the data set, each as in the original."""
+    if folder:
+        return _given(source, "folder", folder)
+    if os.environ.get(VARIABLE):
+        return _given(source, VARIABLE, os.environ[VARIABLE])
+    return _cached(source)
+
+
+# --- a folder of the user's -----------------------------------------------------------
+
+
+def _given(source: Source, field: str, folder: str) -> Path:
+    """Check a folder that holds the files, itself or one level down."""
+    path = Path(folder).expanduser()
+    inner = path / source.name
+    allowed = f"must hold {source.name}/ or {', '.join(source.files)}"
+    if not path.is_dir():
+        raise InputError(f"{field} = {folder}: is not a folder; {allowed}")
+    path = inner if inner.is_dir() else path
+    for name, file in source.files.items():
+        if not (path / name).is_file():
+            where = f"{source.name}/ " if path == inner else ""
+            raise InputError(f"{field} = {folder}: {where}has no {name}; {allowed}")
+        _verify(path / name, file)
+    return path
+
+
+def _verify(path: Path, file: File) -> None:
+    try:
+        size, found = path.stat().st_size, _sha256(path)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror})") from None
+    if size < file.size:
+        cut = f"{size} of {file.size} bytes"
+        raise InputError(f"{path}: is truncated ({cut}); must be the original")
+    if found != file.sha256:
+        sums = f"sha256 {found[:8]}…, not {file.sha256[:8]}…"
+        raise InputError(f"{path}: is altered ({sums}); must be the original")
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+# --- the user's cache -----------------------------------------------------------------
+
+
+def _cached(source: Source) -> Path:
+    """Fetch what the cache lacks: all of it, or the cache stays as it was."""
+    # pooch brings requests along, which only a download needs.
+    import pooch
+
+    folder = Path(pooch.os_cache("piste")) / source.name
+    missing = [name for name in source.files if not _is_kept(source, folder / name)]
+    if missing:
+        with tempfile.TemporaryDirectory() as aside:
+            for name in missing:
+                _download(source, name, aside, folder)
+            _keep([Path(aside, name) for name in missing], folder)
+    return folder
+
+
+def _is_kept(source: Source, path: Path) -> bool:
+    return path.is_file() and _sha256(path) == source.files[path.name].sha256
+
+
+def _download(source: Source, name: str, aside: str, folder: Path) -> None:
+    """Fetch one file from the first mirror that serves the original."""
+    import pooch
+
+    pooch.get_logger().setLevel("WARNING")
+    failures = []
+    for mirror in source.mirrors:
+        try:
+            pooch.retrieve(
+                mirror + name,
+                known_hash=f"sha256:{source.files[name].sha256}",
+                path=aside,
+                fname=name,
+                downloader=pooch.HTTPDownloader(timeout=TIMEOUT),  # type: ignore
+            )
+            return
+        except (OSError, ValueError) as error:
+            failures.append(_reason(error))
+    reasons = ", ".join(dict.fromkeys(failures))
+    raise InputError(
+        f"dataset = {source.name}: {name} is not in the cache {folder} and cannot be "
+        f"downloaded ({reasons}); give its folder by the field folder or by {VARIABLE}"
+    )
+
+
+def _reason(error: Exception) -> str:
+    """Why a mirror failed; pooch raises a ValueError for a wrong checksum."""
+    import requests
+
+    if isinstance(error, requests.HTTPError) and error.response is not None:
+        return f"HTTP status {error.response.status_code}"
+    if isinstance(error, (requests.ConnectionError, requests.Timeout)):
+        return "no network"
+    if isinstance(error, requests.RequestException):
+        return type(error).__name__
+    altered = not isinstance(error, OSError)
+    return "a mirror serves an altered file" if altered else str(error.strerror)
+
+
+def _keep(files: list[Path], folder: Path) -> None:
+    """Put files into the cache, each whole or not at all."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for file in files:
+            _put(file, folder)
+    except OSError as error:
+        rule = f"give a folder by the field folder or by {VARIABLE}"
+        raise InputError(f"cache {folder}: {error.strerror}; {rule}") from None
+
+
+def _put(file: Path, folder: Path) -> None:
+    part = folder / f".{file.name}.{os.getpid()}"
+    try:
+        shutil.copyfile(file, part)
+        part.replace(folder / file.name)
+    finally:
+        part.unlink(missing_ok=True)

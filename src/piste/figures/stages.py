@@ -1,0 +1,263 @@
+"""Figures of the four stages: one function a figure, trajectory in, picture out."""
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from matplotlib.axes import Axes
+
+from piste.claims import Timeline, detect
+
+from .style import (
+    BLACK,
+    BLUE,
+    GREEN,
+    ORANGE,
+    PINK,
+    Picture,
+    both_signs,
+    canvas,
+    end_label,
+    inside_label,
+    stage_bands,
+    styled,
+    time_axis,
+)
+
+PAIRS = 60
+"""Pairs (s, i) drawn of the m_k · n that there are; the same ones in every figure."""
+
+
+@styled
+def value_noise(trajectory: xr.Dataset) -> Picture:
+    """Stage I: the mean value turns towards the noise within two steps."""
+    timeline = detect(trajectory)
+    figure, axes = canvas(1, 3, 2.3)
+    last = int(trajectory.step[-1])
+    ends = (min(4, last), min(40, last), last)
+    for panel, end in zip(axes[0], ends, strict=True):
+        early = trajectory.sel(step=slice(0, end))
+        panel.plot(early.step, early.value_noise, color=BLUE, lw=0.8, alpha=0.7)
+        panel.plot(early.step, early.value_signal, color=ORANGE)
+        panel.plot(early.step, _few(early.key_noise), color=GREEN, lw=0.4, alpha=0.35)
+        panel.axhline(0, color=BLACK, lw=0.5, ls=":")
+        panel.set(xlim=(0, end), xlabel="step $t$")
+        stage_bands(panel, timeline)
+    _key(
+        axes[0, 0],
+        (trajectory.value_noise, BLUE),
+        (trajectory.value_signal, ORANGE),
+        (trajectory.key_noise, GREEN),
+    )
+    caption = (
+        "The mean value's inner product with each training noise, ⟨v, y_iξ_i⟩, turns "
+        "positive within two steps and then grows linearly; ⟨v, μ⟩ and the key noise stay "
+        "small. Three zooms of one run."
+    )
+    return Picture(figure, _long(trajectory, ["value_noise", "value_signal"]), caption)
+
+
+@styled
+def query_key(trajectory: xr.Dataset) -> Picture:
+    """Query and key, noise and signal, through all stages."""
+    timeline = detect(trajectory)
+    names = (("query_noise", "key_noise"), ("query_signal", "key_signal"))
+    figure, axes = canvas(2, 2, 4.4, sharex=True)
+    for row, pair in zip(axes, names, strict=True):
+        for panel, name in zip(row, pair, strict=True):
+            _by_vote(panel, trajectory, name)
+            panel.set_title(trajectory[name].attrs["symbol"], loc="left", y=1.06)
+            _finish(panel, trajectory, timeline)
+    for panel in axes[0]:
+        panel.set_xlabel("")
+    _vote_key(axes[0, 0])
+    data = _long(
+        trajectory.assign(
+            query_noise=_few_pairs(trajectory.query_noise),
+            key_noise=_few_pairs(trajectory.key_noise),
+        ),
+        [name for pair in names for name in pair],
+    )
+    caption = (
+        f"Query and key noise of {PAIRS} pairs (s, i) and the signals of all neurons, by "
+        "the final sign of the neuron's query signal. Noise aligns in stage II, signals "
+        "take their signs in III, and in IV the losing noise turns to the winning side: "
+        "first the key, then the query."
+    )
+    return Picture(figure, data, caption)
+
+
+@styled
+def attention(trajectory: xr.Dataset) -> Picture:
+    r"""Softmax outputs $s_{11}$ and $s_{21}$, linear and logarithmic."""
+    timeline = detect(trajectory)
+    figure, axes = canvas(1, 2, 2.5)
+    for panel in axes[0]:
+        _attention_lines(panel, trajectory)
+        _finish(panel, trajectory, timeline)
+    axes[0, 0].set_ylim(0, 0.62)
+    axes[0, 0].axhline(0.5, color=BLACK, lw=0.5, ls=":")
+    axes[0, 1].set(yscale="log", ylim=(1e-30, 3))
+    for panel in axes[0]:
+        panel.set_ylabel("attention")
+    data = _long(trajectory, ["attention_signal_signal", "attention_noise_signal"])
+    caption = (
+        "Attention of the signal token (s_11) and of the noise token (s_21) on the signal "
+        "token: mean and range over samples. s_21 leaves ½ first and falls faster than "
+        "exponentially, while s_11 is still near ½."
+    )
+    return Picture(figure, data, caption)
+
+
+@styled
+def overview(trajectory: xr.Dataset) -> Picture:
+    """All quantities on one page, with the four stages shaded."""
+    timeline = detect(trajectory)
+    figure, axes = canvas(4, 2, 8.2, sharex=True)
+    panels = axes.ravel()
+    panels[0].plot(
+        trajectory.step, trajectory.value_noise, color=BLUE, lw=0.6, alpha=0.6
+    )
+    panels[0].plot(trajectory.step, trajectory.value_signal, color=ORANGE)
+    _key(panels[0], (trajectory.value_noise, BLUE), (trajectory.value_signal, ORANGE))
+    _attention_lines(panels[1], trajectory)
+    for panel, name in zip(
+        panels[2:6],
+        ("query_noise", "key_noise", "query_signal", "key_signal"),
+        strict=True,
+    ):
+        _by_vote(panel, trajectory, name)
+        panel.set_title(trajectory[name].attrs["symbol"], loc="left", y=1.09)
+    _vote_key(panels[2])
+    _loss_lines(panels[6], trajectory)
+    panels[7].plot(trajectory.test_step, trajectory.test_error, color=PINK)
+    panels[7].set_ylim(0, 0.7)
+    titles = {0: "mean value", 1: "softmax outputs", 6: "loss", 7: "test error"}
+    for place, title in titles.items():
+        panels[place].set_title(title, loc="left", y=1.09)
+    for panel in panels:
+        _finish(panel, trajectory, timeline)
+        if panel not in axes[-1]:
+            panel.set_xlabel("")
+    names = ["value_signal", "train_loss"]
+    caption = (
+        "One run through its four stages: every observable of the paper on one page."
+    )
+    return Picture(figure, _long(trajectory, names), caption)
+
+
+@styled
+def losses(trajectories: list[xr.Dataset]) -> Picture:
+    """Training loss falls exponentially, test loss stays: seeds as median and band."""
+    figure, axes = canvas(1, 2, 2.5)
+    runs = xr.concat(trajectories, "seed", join="inner")
+    _band(axes[0, 0], runs.train_loss, BLUE)
+    _band(axes[0, 0], runs.test_loss, PINK)
+    axes[0, 0].set(yscale="log", ylabel="loss", xlabel="step $t$")
+    last = int(runs.step[-1])
+    end_label(axes[0, 0], last, float(runs.train_loss[:, -1].median()), "train", BLUE)
+    end_label(axes[0, 0], last, float(runs.test_loss[:, -1].median()), "test", PINK)
+    _band(axes[0, 1], runs.test_error, PINK)
+    axes[0, 1].set(ylim=(0, 0.7), ylabel="test error", xlabel="step $t$")
+    data = pd.concat(
+        [_long(t, ["train_loss"]).assign(seed=t.attrs["seed"]) for t in trajectories]
+    )
+    caption = (
+        f"Fast optimisation, poor generalisation: training loss, test loss and test error "
+        f"over {len(trajectories)} seeds (median and range)."
+    )
+    return Picture(figure, data, caption)
+
+
+# --- parts -----------------------------------------------------------------------
+
+
+def _few_pairs(noise: xr.DataArray) -> xr.DataArray:
+    """A fixed choice of pairs (s, i), as one dimension."""
+    pairs = noise.stack(pair=("neuron", "sample"))
+    chosen = np.random.default_rng(0).permutation(pairs.sizes["pair"])[:PAIRS]
+    return pairs.isel(pair=np.sort(chosen))
+
+
+def _few(noise: xr.DataArray) -> np.ndarray:
+    return _few_pairs(noise).transpose("step", "pair").values
+
+
+def _by_vote(panel: Axes, trajectory: xr.Dataset, name: str) -> None:
+    """Lines coloured by the final sign of their neuron's query signal."""
+    lines = trajectory[name]
+    if "sample" in lines.dims:
+        lines = _few_pairs(lines)
+        neurons = lines["neuron"].values
+        lines = lines.rename(pair="line")
+    else:
+        neurons = np.arange(lines.sizes["neuron"])
+        lines = lines.rename(neuron="line")
+    final = np.sign(trajectory.query_signal.isel(step=-1).values)[neurons]
+    values = lines.transpose("step", "line").values
+    for sign, colour in ((1, BLUE), (-1, ORANGE)):
+        panel.plot(
+            lines.step, values[:, final == sign], color=colour, lw=0.6, alpha=0.5
+        )
+    panel.axhline(0, color=BLACK, lw=0.5, ls=":")
+    both_signs(panel, float(np.abs(values[0]).max()))
+
+
+def _vote_key(panel: Axes) -> None:
+    inside_label(panel, (0.02, 0.97), "vote +", BLUE)
+    inside_label(panel, (0.02, 0.86), "vote −", ORANGE)
+
+
+def _key(panel: Axes, *entries: tuple[xr.DataArray, str]) -> None:
+    for place, (series, colour) in enumerate(entries):
+        inside_label(panel, (0.04, 0.97 - 0.12 * place), series.attrs["symbol"], colour)
+
+
+def _attention_lines(panel: Axes, trajectory: xr.Dataset) -> None:
+    entries = (
+        ("attention_signal_signal", "$s_{i,11}$", BLUE, 0.62),
+        ("attention_noise_signal", "$s_{i,21}$", ORANGE, 0.30),
+    )
+    for name, symbol, colour, height in entries:
+        part = trajectory[name]
+        panel.fill_between(
+            part.step,
+            part.min("sample"),
+            part.max("sample"),
+            color=colour,
+            alpha=0.2,
+            lw=0,
+        )
+        panel.plot(part.step, part.mean("sample"), color=colour)
+        inside_label(panel, (0.05, height), symbol, colour)
+
+
+def _loss_lines(panel: Axes, trajectory: xr.Dataset) -> None:
+    panel.plot(trajectory.step, trajectory.train_loss, color=BLUE)
+    panel.plot(trajectory.test_step, trajectory.test_loss, color=PINK)
+    panel.set_yscale("log")
+    inside_label(panel, (0.05, 0.3), "test $L_D$", PINK)
+    inside_label(panel, (0.05, 0.16), "train $L_S$", BLUE)
+
+
+def _band(panel: Axes, runs: xr.DataArray, colour: str) -> None:
+    """Median and range over seeds."""
+    time = runs[next(d for d in runs.dims if str(d).endswith("step"))]
+    panel.fill_between(
+        time, runs.min("seed"), runs.max("seed"), color=colour, alpha=0.2, lw=0
+    )
+    panel.plot(time, runs.median("seed"), color=colour)
+
+
+def _finish(panel: Axes, trajectory: xr.Dataset, timeline: Timeline) -> None:
+    time_axis(panel, int(trajectory.step[-1]))
+    stage_bands(panel, timeline)
+
+
+def _long(trajectory: xr.Dataset, names: list[str]) -> pd.DataFrame:
+    """The series of a figure in tidy form: series, step, indices, value."""
+    parts = []
+    for name in names:
+        frame = trajectory[name].to_dataframe(name="value").reset_index()
+        frame = frame.loc[:, ~frame.columns.duplicated()]
+        parts.append(frame.rename(columns={"test_step": "step"}).assign(series=name))
+    return pd.concat(parts, ignore_index=True)

@@ -1,0 +1,147 @@
+"""Before and after every switch of stage: the series that decides, and all pairs."""
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from matplotlib.axes import Axes
+
+from piste.claims import Timeline, detect, stage_series
+
+from .style import BLACK, BLUE, ORANGE, PINK, Picture, canvas, inside_label, styled
+
+_SERIES = {
+    "I": ("lowest_value_noise", r"$\min_i\langle v, y_i\xi_i\rangle$", 0.0),
+    "II": ("noise_alignment", "pairs with one sign", 0.98),
+    "III": ("voted", "neurons with final signs", 0.95),
+    "IVa leaves ½": ("attention", r"mean $s_{i,21}$", 0.45),
+    "IVb ends": ("key_aligned", "key noise with the vote", 0.95),
+    "IVc ends": ("query_aligned", "query noise with the vote", 0.95),
+}
+
+
+@styled
+def switches(trajectories: list[xr.Dataset]) -> Picture:
+    """The deciding series around each switch, over all seeds, with its threshold."""
+    figure, axes = canvas(2, 3, 4.2)
+    rows = []
+    found = [(detect(t), stage_series(t), t.attrs["seed"]) for t in trajectories]
+    for panel, name in zip(axes.ravel(), _SERIES, strict=True):
+        rows += _switch(panel, name, found)
+    caption = (
+        "Before and after each switch: the series that decides it (thin: seeds; thick: "
+        "median), its threshold (dotted) and the step of the switch (vertical: median)."
+    )
+    return Picture(figure, pd.DataFrame(rows), caption)
+
+
+def _switch(panel: Axes, name: str, found: list) -> list[dict]:
+    series, label, threshold = _SERIES[name]
+    steps = np.array([timeline.step(name) for timeline, _, _ in found])
+    rows, lines = [], []
+    middle = float(np.nanmedian(steps)) if not np.isnan(steps).all() else np.nan
+    low, high = _window(middle, found[0][1].step.values[-1])
+    for _, parts, seed in found:
+        part = parts[series].sel(step=slice(low, high))
+        panel.plot(part.step, part, color=BLUE, lw=0.6, alpha=0.5)
+        lines.append(part.values)
+        for step, value in zip(part.step.values, part.values, strict=True):
+            rows.append({"switch": name, "seed": seed, "step": step, "value": value})
+    panel.plot(part.step, np.median(lines, axis=0), color=BLUE, lw=1.8)
+    panel.axhline(threshold, color=BLACK, lw=0.8, ls=":")
+    panel.axvline(middle, color=ORANGE, lw=1.2)
+    panel.set_xlim(low, high)
+    panel.set_title(f"{name}, $t$ = {middle:g}", loc="left")
+    panel.set(xlabel="step $t$", ylabel=label)
+    return rows
+
+
+def _window(middle: float, last: int) -> tuple[int, int]:
+    if np.isnan(middle):
+        return 0, int(last)
+    reach = max(4.0, 0.6 * middle)
+    return int(max(0, middle - reach)), int(min(last, np.ceil(middle + reach)))
+
+
+@styled
+def snapshots(trajectory: xr.Dataset) -> Picture:
+    """All pairs (s, i) in the plane of query and key noise, at each switch."""
+    timeline = detect(trajectory)
+    moments = _moments(timeline, int(trajectory.step[-1]))
+    figure, axes = canvas(2, 3, 4.6)
+    final = np.sign(trajectory.query_signal.isel(step=-1)).values
+    samples = trajectory.sizes["sample"]
+    rows = []
+    for panel, (title, step) in zip(axes.ravel(), moments, strict=True):
+        now = trajectory.sel(step=step, method="nearest")
+        x, y = now.query_noise.values.ravel(), now.key_noise.values.ravel()
+        vote = np.repeat(final, samples)
+        for sign, colour, marker in ((1, BLUE, "o"), (-1, ORANGE, "^")):
+            chosen = vote == sign
+            panel.scatter(
+                x[chosen], y[chosen], s=2.5, c=colour, marker=marker, lw=0, alpha=0.5
+            )
+        reach = 1.08 * max(np.abs(x).max(), np.abs(y).max())
+        panel.set(xlim=(-reach, reach), ylim=(-reach, reach), box_aspect=1)
+        panel.axhline(0, color=BLACK, lw=0.4)
+        panel.axvline(0, color=BLACK, lw=0.4)
+        panel.set_title(f"{title}, t = {int(now.step)}", loc="left", fontsize=9)
+        rows.append(
+            pd.DataFrame(
+                {"step": int(now.step), "query_noise": x, "key_noise": y, "vote": vote}
+            )
+        )
+    for panel in axes[-1]:
+        panel.set_xlabel(r"query noise $\langle w_{Q,s}, y_i\xi_i\rangle$")
+    for panel in axes[:, 0]:
+        panel.set_ylabel(r"key noise $\langle w_{K,s}, y_i\xi_i\rangle$")
+    inside_label(axes[0, 0], (0.03, 0.98), "● vote +", BLUE)
+    inside_label(axes[0, 0], (0.03, 0.90), "▲ vote −", ORANGE)
+    caption = (
+        "Every pair (s, i) at each switch. Signs are independent at first (I), gather on "
+        "the diagonal (II), stay there while the signals vote (III), and in stage IV move "
+        "to the quadrant of the vote: the key noise first, then the query noise."
+    )
+    return Picture(figure, pd.concat(rows), caption)
+
+
+def _moments(timeline: Timeline, last: int) -> list[tuple[str, int]]:
+    names = (
+        ("start", None),
+        ("end of I", "I"),
+        ("end of II", "II"),
+        ("end of III", "III"),
+        ("key aligned", "IVb ends"),
+        ("query aligned", "IVc ends"),
+    )
+    found = []
+    for title, name in names:
+        step = 0 if name is None else timeline.boundaries[name].step
+        found.append((title, last) if step is None else (title, step))
+    return found
+
+
+@styled
+def stage_times(table: pd.DataFrame, paper: dict[str, float]) -> Picture:
+    """When each boundary is crossed, over seeds, next to the paper's own times."""
+    figure, axes = canvas(1, 1, 2.8)
+    panel = axes[0, 0]
+    heights = np.arange(len(table))[::-1]
+    panel.hlines(heights, table.low, table.high, color=BLUE, lw=4, alpha=0.35)
+    panel.plot(
+        table["median"], heights, "o", color=BLUE, ms=5, label="here: median and range"
+    )
+    theirs = [paper.get(name, np.nan) for name in table.index]
+    panel.plot(
+        theirs, heights, "D", mfc="none", color=PINK, ms=7, label="the paper's slides"
+    )
+    panel.set_yticks(
+        heights,
+        [f"{row.meaning} ({str(name).split()[0]})" for name, row in table.iterrows()],
+    )
+    panel.set(xscale="log", xlabel="step $t$", xlim=(0.8, 1200))
+    panel.legend(loc="lower left")
+    panel.grid(axis="x", color="#dddddd", lw=0.5)
+    caption = (
+        "The boundaries of the stages over seeds, and the times that the slides give."
+    )
+    return Picture(figure, table.reset_index().assign(paper=theirs), caption)

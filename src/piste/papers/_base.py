@@ -1,0 +1,82 @@
+"""A paper: its presets, studies, claims, figures and tables, found as a plugin.
+
+The value here is light, so that listing papers costs nothing; the parts are modules of
+the paper's own package, imported when they are used.
+"""
+
+import importlib
+from dataclasses import dataclass, field
+from importlib.metadata import entry_points
+from typing import Any
+
+from piste.errors import InputError, did_you_mean
+
+GROUP = "piste.papers"
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A named experiment: what it shows and how long it takes."""
+
+    meaning: str
+    time: str
+
+
+@dataclass(frozen=True)
+class Paper:
+    """What the command line knows of a paper before it runs anything.
+
+    The package has modules ``presets`` (a function for each preset), ``studies``,
+    ``claims`` (``CLAIMS``), ``figures`` and ``tables``.
+    """
+
+    name: str
+    title: str
+    authors: str
+    venue: str
+    link: str
+    summary: str
+    package: str
+    presets: dict[str, Preset] = field(default_factory=dict)
+
+    def part(self, name: str) -> Any:
+        """A module of the paper's package."""
+        return importlib.import_module(f"{self.package}.{name}")
+
+
+@dataclass(frozen=True)
+class Study:
+    """Runs that belong together, usually one experiment over seeds."""
+
+    name: str
+    meaning: str
+    experiments: tuple[Any, ...]
+
+
+def papers() -> dict[str, Paper]:
+    """All installed papers, ours and third parties', in the order of their names."""
+    found = entry_points(group=GROUP)
+    return {point.name: point.load() for point in sorted(found, key=lambda p: p.name)}
+
+
+def find_paper(name: str) -> Paper:
+    """A paper by name, or an error that lists them."""
+    known = papers()
+    if name not in known:
+        near = did_you_mean(name, known)
+        raise InputError(f"no paper '{name}'{near} (piste list shows all)")
+    return known[name]
+
+
+def preset(name: str) -> Any:
+    """The experiment of a preset, named ``paper/preset``."""
+    known = {
+        f"{paper.name}/{short}": (paper, short)
+        for paper in papers().values()
+        for short in paper.presets
+    }
+    if name not in known:
+        near = did_you_mean(name, known)
+        raise InputError(f"no preset '{name}'{near} (piste list shows all)")
+    paper, short = known[name]
+    return getattr(paper.part("presets"), short.replace("-", "_"))()

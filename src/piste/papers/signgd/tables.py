@@ -1,0 +1,115 @@
+"""The tables of the paper, next to what the slides state."""
+
+import numpy as np
+import pandas as pd
+
+from piste.claims import (
+    attention_at_vanishing,
+    detect,
+    kept,
+    misaligned,
+    sign_contingency,
+    spread,
+    summary,
+)
+
+from .slides import TABLE_1, TIMES
+
+ARITHMETIC = {
+    "stages": "exact sign, float64",
+    "autodiff-64": "autodiff, float64",
+    "autodiff-32": "autodiff, float32",
+}
+
+
+def tables(evidence) -> dict[str, tuple[str, pd.DataFrame]]:
+    """All tables with their captions, by name."""
+    runs = evidence["stages"]
+    return {
+        "stages": (
+            f"Boundaries of the stages over {len(runs)} seeds, and the slides' times.",
+            stage_table(evidence),
+        ),
+        "signs": (
+            "Table 1: pairs (s, i) by the signs of key and query noise, t = 0 (rows) to "
+            f"t = 10 (columns); seed {runs[0].attrs['seed']}.",
+            _with_sums(sign_contingency(runs[0])),
+        ),
+        "signs_slides": ("Table 1 as the slides give it.", _with_sums(TABLE_1)),
+        "signs_summary": (
+            "Table 1 in two numbers, over all seeds and in the slides.",
+            _signs_summary(runs),
+        ),
+        "arithmetic": (
+            "The end of the query alignment depends on the arithmetic.",
+            arithmetic_table(evidence),
+        ),
+    }
+
+
+def stage_table(evidence) -> pd.DataFrame:
+    """Each boundary: the slides' time, our median, sd and range."""
+    runs = evidence["stages"]
+    timelines = [detect(run) for run in runs]
+    table = summary(timelines)
+    table.insert(1, "slides", [TIMES.get(name, np.nan) for name in table.index])
+    s11 = [attention_at_vanishing(r, t) for r, t in zip(runs, timelines, strict=True)]
+    then = {
+        "boundary": "s₁₁ then",
+        "meaning": "attention s₁₁ when s₂₁ is o(1)",
+        "slides": 0.5,
+    } | spread(s11)
+    return pd.DataFrame([*table.reset_index().to_dict("records"), then])
+
+
+def arithmetic_table(evidence) -> pd.DataFrame:
+    """When the query alignment ends, by the arithmetic of the training."""
+    rows = []
+    for study, words in ARITHMETIC.items():
+        if study not in evidence:
+            continue
+        runs = evidence[study]
+        steps = spread(detect(run).step("IVc ends") for run in runs)
+        near_zero = [run.near_zero_gradients[-1].sel(layer="query") for run in runs]
+        rows.append(
+            {
+                "arithmetic": words,
+                "seeds": len(runs),
+                "query aligned at (median)": steps["median"],
+                "sd": steps["sd"],
+                "aligned pairs at the end": np.mean([_aligned(run) for run in runs]),
+                "query gradients near 0 at the end": float(np.mean(near_zero)),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def _aligned(run) -> float:
+    final = np.sign(run.query_signal.isel(step=-1))
+    return float((np.sign(run.query_noise.isel(step=-1)) == final).mean())
+
+
+def _with_sums(table: pd.DataFrame) -> pd.DataFrame:
+    table = table.copy()
+    table["row sum"] = table.sum(axis=1)
+    table.loc["column sum"] = table.sum(axis=0)
+    return table.rename_axis("t = 0 \\ t = 10").reset_index()
+
+
+def _signs_summary(runs) -> pd.DataFrame:
+    tables_1 = [sign_contingency(run) for run in runs]
+    rows = []
+    for name, measure in (
+        ("misaligned pairs", misaligned),
+        ("same-sign pairs kept", kept),
+    ):
+        found = spread(measure(table) for table in tables_1)
+        rows.append(
+            {
+                "quantity": name,
+                "slides": measure(TABLE_1),
+                "median": found["median"],
+                "sd": found["sd"],
+            }
+        )
+    return pd.DataFrame(rows)

@@ -1,0 +1,296 @@
+r"""The constants of the theorems on decision lists, computed from the distribution.
+
+The abstract calls $\gamma$ and $\delta$ "minimum probability masses"; here $\gamma$ is the
+probability that a random position holds the rarest token, and $\delta$ the least positive
+
+    Pr[ a_k determines the label of a, and b occurs | a random position holds a ]
+
+over lists, places $k$ and tokens $b$ after $a_k$ or outside the list: with it the proof
+gives the stated $c = 4n\log(L)/\delta$ exactly. Theorem 2 uses the joint probability
+$\Pr[a \in s, a_k$ determines its label, $b \in s]$.
+"""
+
+import itertools
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+from piste.errors import InputError
+from piste.tasks.decision_lists import Instance
+from piste.tasks.sequences import Independent, UniformSets
+
+MOST_PAIRS = 50_000_000
+"""The most (sequence, query, token) triples that are summed one by one."""
+
+
+@dataclass(frozen=True)
+class Masses:
+    """The probabilities on which the theorems depend."""
+
+    frequency: Float[np.ndarray, " token"]
+    r"""$\gamma_a$: probability that a random position holds $a$."""
+    conditional: float
+    r"""$\delta$ of Theorem 1."""
+    joint: float
+    r"""$\delta$ of Theorem 2."""
+
+    @property
+    def rarest(self) -> float:
+        r"""$\gamma = \min_a \gamma_a$ over the tokens that occur."""
+        return float(self.frequency[self.frequency > 0].min())
+
+
+def masses(instance: Instance) -> Masses:
+    r"""$\gamma_a$ and both $\delta$, exactly."""
+    if isinstance(instance.sequences, UniformSets):
+        return _uniform_masses(instance)
+    if isinstance(instance.sequences, Independent):
+        return _independent_masses(instance, instance.sequences.probability)
+    return _listed_masses(instance)
+
+
+def _uniform_masses(instance: Instance) -> Masses:
+    size, n = instance.vocabulary, instance.length
+    found = [
+        occurrence(size, n, present, k)
+        for m in np.unique(instance.list_lengths)
+        for k in range(int(m))
+        for present in ((1, 2) if k < m - 1 else (1,))
+    ]
+    least = min((mass for mass in found if mass > 0), default=1.0)
+    return Masses(np.full(size, 1 / size), least, least * n / size)
+
+
+def occurrence(vocabulary: int, length: int, present: int, absent: int) -> float:
+    """Probability that given tokens join a query, and others do not (uniform sets)."""
+    ways = math.prod(max(length - 1 - i, 0) for i in range(present))
+    ways *= math.prod(max(vocabulary - length - i, 0) for i in range(absent))
+    return ways / math.prod(vocabulary - 1 - i for i in range(present + absent))
+
+
+def _independent_masses(instance: Instance, q: Float[np.ndarray, " token"]) -> Masses:
+    n, conditional, joint = instance.length, [], []
+    for a, m in enumerate(instance.list_lengths):
+        for k, decider in enumerate(instance.lists[a, :m]):
+            before = instance.lists[a, :k]
+            later = np.setdiff1d(np.arange(q.size), instance.lists[a, : k + 1])
+            for b in later:
+                needed = {int(decider), int(b)} - {a}
+                conditional.append(_occur(q, needed, before, n - 1))
+                joint.append(_occur(q, needed | {a}, before, n))
+    return Masses(q, _least(conditional), _least(joint))
+
+
+def _occur(q, needed: set[int], absent, places: int) -> float:
+    """Probability that all needed tokens occur in some places, and no absent one."""
+    outside, total = q[absent].sum(), 0.0
+    for size in range(len(needed) + 1):
+        for missing in itertools.combinations(needed, size):
+            left = 1 - outside - q[list(missing)].sum()
+            total += (-1) ** size * left**places
+    return total if total > 1e-13 else 0.0
+
+
+def _least(found: list[float]) -> float:
+    return min((mass for mass in found if mass > 0), default=1.0)
+
+
+def _listed_masses(instance: Instance) -> Masses:
+    """Sum over the sequences, each with its queries $a$ and co-occurring tokens $b$."""
+    size, n = instance.vocabulary, instance.length
+    cost = n * n * instance.sequences.count()
+    if cost > MOST_PAIRS:
+        rule = f"{cost:.2g} terms to sum, at most {MOST_PAIRS:.2g}; use uniform or iid"
+        raise InputError(f"sequences = {type(instance.sequences).__name__}: {rule}")
+    tokens, probability = instance.sequences.rows()
+    tokens = tokens.astype(np.int64)
+    decider = np.asarray(instance.deciders(tokens))
+    first = (tokens[:, :, None] == tokens[:, None, :]).argmax(-1) == np.arange(n)
+    counts = first[:, None, :] & (decider[:, :, None] != tokens[:, None, :])
+    counts &= (probability > 0)[:, None, None]
+    triple = (tokens * size + decider)[:, :, None] * size + tokens[:, None, :]
+    weight = np.broadcast_to(probability[:, None, None], counts.shape)
+    once = weight * first[:, :, None]
+    frequency = np.bincount(tokens.ravel(), np.repeat(probability / n, n), size)
+    kinds, place = np.unique(triple[counts], return_inverse=True)
+    conditional = np.bincount(place, weight[counts] / n) / frequency[kinds // size**2]
+    joint = np.bincount(place, once[counts])
+    return Masses(frequency, _least(list(conditional)), _least(list(joint)))
+
+
+# --- Theorem 1 ----------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class AttentionTheorem:
+    r"""Theorem 1: gradient flow on $W$ from 0 with $V = cP$ is perfect within a time."""
+
+    gamma: float
+    delta: float
+    scale: float
+    r"""$c = 4n\log(L)/\delta$."""
+    bound: float
+    r"""$4M/(\log(L)\gamma)$, as stated."""
+    proved_bound: float
+    r"""$\frac{16}{9}\frac{M}{\log L}\sum_a 1/\gamma_a$: all columns at once, as derived."""
+    time_unit: float
+    r"""$\delta/(16\gamma\log^2 L)$, the scale of the measured times."""
+
+
+def attention_theorem(instance: Instance) -> AttentionTheorem:
+    """The constants of Theorem 1 for an instance."""
+    found, log_size = masses(instance), math.log(instance.vocabulary)
+    gamma, delta, longest = found.rarest, found.conditional, instance.list_bound
+    each = found.frequency[found.frequency > 0]
+    return AttentionTheorem(
+        gamma=gamma,
+        delta=delta,
+        scale=4 * instance.length * log_size / delta,
+        bound=4 * longest / (log_size * gamma),
+        proved_bound=16 / 9 * longest / log_size * float((1 / each).sum()),
+        time_unit=delta / (16 * gamma * log_size**2),
+    )
+
+
+# --- Theorem 2 ----------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Condition:
+    """One condition of a theorem, with the numbers on both sides."""
+
+    name: str
+    left: float
+    right: float
+    holds: bool
+
+
+@dataclass(frozen=True)
+class ValueTheorem:
+    r"""Theorem 2: descent on $W$ and $V$ from 0 and near $cP$ is perfect at some step."""
+
+    delta: float
+    scale: float
+    r"""$c = 10n^2\mathcal{L}_0/\delta + 4\epsilon n$, a fixed point; infinite if none."""
+    initial_loss: float
+    r"""$\mathcal{L}_0$."""
+    epsilon: float
+    progress: float
+    """$A$."""
+    list_bound: int
+    conditions: tuple[Condition, ...]
+
+    @property
+    def possible(self) -> bool:
+        """Whether all conditions hold (the one on the step size is apart)."""
+        return all(condition.holds for condition in self.conditions)
+
+    def step_condition(self, learning_rate: float, curvature: float) -> Condition:
+        r"""$\eta \leq 1/\lambda_{max}$, with the largest curvature met on the path."""
+        holds = learning_rate <= 1 / curvature
+        return Condition("η ≤ 1/λ_max", learning_rate, 1 / curvature, holds)
+
+    def steps(self, learning_rate: float) -> tuple[float, float]:
+        r"""The interval of $T$: $[2m\mathcal{L}_0/(A^2\eta), \epsilon/(2\eta)]$."""
+        least = 2 * self.list_bound * self.initial_loss / self.progress**2
+        return least / learning_rate, self.epsilon / (2 * learning_rate)
+
+
+def value_theorem(
+    instance: Instance,
+    epsilon: float | None = None,
+    start_error: float = 0.0,
+    initial_loss: Callable[[float], float] | None = None,
+) -> ValueTheorem:
+    r"""The constants and conditions of Theorem 2 for an instance.
+
+    $\mathcal{L}_0$ as a function of $c$ is known for $V_0 = cP$ without repetition; give
+    it otherwise. Without ``epsilon`` the most favourable one is taken, $n\mathcal{L}_0/18$.
+    """
+    loss_of = initial_loss or _loss_without_repetition(instance)
+    delta, n, m = masses(instance).joint, instance.length, instance.list_bound
+    c, loss, epsilon = _fixed_point(loss_of, n, delta, epsilon)
+    upper, lower = loss - 6 * epsilon / n, math.sqrt(4 * m * loss / epsilon)
+    # Where there is no room for A, take one that meets the first of its conditions.
+    progress = (upper + lower) / 2 if upper > lower else 0.999 * upper
+    conditions = (
+        Condition("c = 10n²L₀/δ + 4εn has a solution", c, math.inf, math.isfinite(c)),
+        Condition(
+            "‖V₀−cP‖ ≤ ε/2", start_error, epsilon / 2, start_error <= epsilon / 2
+        ),
+        Condition("A < L₀ − 6ε/n", progress, upper, 0 < progress < upper),
+        Condition("A² > 4mL₀/ε", progress**2, lower**2, 0 < lower < progress),
+    )
+    return ValueTheorem(delta, c, loss, epsilon, progress, m, conditions)
+
+
+def _loss_without_repetition(instance: Instance) -> Callable[[float], float]:
+    if instance.sequences.repeats:
+        rule = "with repetition the initial loss must be given as a function of c"
+        raise InputError(f"initial-loss = None: {rule}")
+    size, n = instance.vocabulary, instance.length
+    return lambda c: math.log(n + (size - n) * math.exp(-c / n))
+
+
+def _fixed_point(loss_of, n: int, delta: float, epsilon: float | None):
+    """Iterate $c$; growth beyond all bounds means that there is no solution."""
+    c = 0.0
+    for _ in range(1000):
+        loss = float(loss_of(c))
+        chosen = n * loss / 18 if epsilon is None else epsilon
+        c, before = 10 * n**2 * loss / delta + 4 * chosen * n, c
+        if abs(c - before) <= 1e-14 * c:
+            return c, loss, chosen
+        if c > 1e100:
+            break
+    return math.inf, loss, chosen
+
+
+def smallest_length(list_bound: int) -> int:
+    r"""The smallest $n$ at which Theorem 2 can hold: $n\log^2 n > 162m$.
+
+    Its two conditions on $A$ leave room if $(\mathcal{L}_0-6\epsilon/n)^2\epsilon >
+    4m\mathcal{L}_0$; the left side is largest at $\epsilon = n\mathcal{L}_0/18$, and
+    $\mathcal{L}_0 = \log n$ at the scale $c$ of the theorem.
+
+    >>> [smallest_length(m) for m in (1, 2, 3, 4)]
+    [19, 29, 38, 45]
+    """
+    lengths = itertools.count(2)
+    return next(n for n in lengths if n * math.log(n) ** 2 > 162 * list_bound)
+
+
+# --- perfect classification ---------------------------------------------------------
+
+
+def ordering_margin(
+    attention: Float[np.ndarray, "token token"], instance: Instance
+) -> float:
+    r"""Positive if and only if $V = cP$ classifies all possible sequences perfectly.
+
+    Without repetition the scores must be in the order of the list,
+    $W[a_1,a] > … > W[a_m,a] > W[b,a]$. With repetition a token may be outnumbered, so
+    leads of $\log(n-1)$ are needed, $\log(n-2)$ if neither token is $a$ itself.
+    """
+    leads = [np.inf]
+    for a, m in enumerate(instance.list_lengths):
+        for k, decider in enumerate(instance.lists[a, :m]):
+            later = np.setdiff1d(
+                np.arange(instance.vocabulary), instance.lists[a, : k + 1]
+            )
+            own = (later == a) | (decider == a)
+            needed = np.array([_needed(instance, k, 2), _needed(instance, k, 3)])
+            lead = attention[decider, a] - attention[later, a]
+            leads.append(np.min(lead - np.where(own, *needed), initial=np.inf))
+    return float(min(leads))
+
+
+def _needed(instance: Instance, absent: int, distinct: int) -> float:
+    """The lead needed where so many distinct tokens must occur and so many must not."""
+    size, n = instance.vocabulary, instance.length
+    if n < distinct or (not instance.sequences.repeats and n > size - absent):
+        return -np.inf
+    return math.log(n - distinct + 1) if instance.sequences.repeats else 0.0

@@ -1,0 +1,78 @@
+"""The arrows between folders, read by import-linter from ``.importlinter``."""
+
+import configparser
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+import grimp
+import pytest
+
+ROOT = pathlib.Path(__file__).parents[2]
+CONTRACT = ROOT / ".importlinter"
+LINT = "import sys; from importlinter.cli import lint_imports_command; "
+LINT += "sys.argv = ['lint-imports', *sys.argv[1:]]; lint_imports_command()"
+
+
+def lint(source: pathlib.Path) -> subprocess.CompletedProcess:
+    return subprocess.run(
+        [sys.executable, "-c", LINT, "--config", str(CONTRACT), "--no-cache"],
+        env=os.environ | {"PYTHONPATH": str(source), "COLUMNS": "200"},
+        cwd=source,
+        capture_output=True,
+        text=True,
+    )
+
+
+def layers() -> list[str]:
+    parser = configparser.ConfigParser()
+    parser.read(CONTRACT)
+    listed = parser["importlinter:contract:arrows"]["layers"]
+    return re.findall(r"piste\.(\w+)", listed)[::-1]
+
+
+def test_imports_follow_the_arrows():
+    result = lint(ROOT / "src")
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+def test_every_folder_has_its_place():
+    folders = [path.parent.name for path in (ROOT / "src/piste").glob("*/__init__.py")]
+    assert set(folders) <= set(layers())
+
+
+def test_the_order_is_the_one_of_the_design():
+    order = "tasks models rules probes experiment dynamics store theory claims "
+    order += "landscape sweeps figures papers report explorer cli"
+    listed = layers()
+    assert [name for name in listed if name in order.split()] == order.split()
+
+
+WRONG = [
+    ("tasks/__init__.py", "piste.models"),
+    ("rules/descent.py", "piste.dynamics"),
+    ("probes/_base.py", "piste.experiment"),
+    ("dynamics/engine.py", "piste.probes.reference"),
+    ("values.py", "piste.rules"),
+]
+
+
+@pytest.mark.parametrize(("module", "imported"), WRONG)
+def test_an_arrow_the_other_way_is_caught(module, imported, tmp_path):
+    shutil.copytree(ROOT / "src/piste", tmp_path / "piste")
+    path = tmp_path / "piste" / module
+    path.write_text(path.read_text() + f"\nimport {imported}\n")
+    result = lint(tmp_path)
+    assert result.returncode == 1, result.stdout + result.stderr
+    assert "BROKEN" in result.stdout
+
+
+def test_theory_never_imports_dynamics():
+    graph = grimp.build_graph("piste", cache_dir=None)
+    if "piste.theory" not in graph.modules:
+        pytest.skip("there is no theory yet")
+    chains = graph.find_shortest_chains("piste.theory", "piste.dynamics")
+    assert not chains

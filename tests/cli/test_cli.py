@@ -1,0 +1,159 @@
+"""The command line as a person types it: answers, mistakes, exit codes."""
+
+import re
+import subprocess
+import sys
+
+import pytest
+
+from piste.cli import main
+
+SMALL = [
+    "--steps=40",
+    "--task.samples=4",
+    "--task.dimension=50",
+    "--task.noise-coordinates=10",
+    "--task.test-samples=20",
+    "--model.key-width=5",
+    "--model.value-width=2",
+]
+
+
+@pytest.fixture(autouse=True)
+def no_cache_of_the_user(monkeypatch):
+    monkeypatch.setattr("piste.caching.keep_compiled_programs", lambda: None)
+
+
+def one_line_error(capsys, *words: str) -> str:
+    assert main(list(words)) == 2
+    shown = capsys.readouterr()
+    assert shown.out == "" and shown.err.count("\n") == 1
+    assert shown.err.startswith("error: ")
+    return shown.err.strip()
+
+
+def test_list_names_every_preset(capsys):
+    assert main(["list"]) == 0
+    shown = capsys.readouterr().out
+    assert "signgd/stages " in shown and "signgd/autodiff" in shown
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (
+            ["signgd/stagse"],
+            r"no preset 'signgd/stagse'; did you mean 'signgd/stages'\?",
+        ),
+        (["x"], r"no preset 'x'"),
+        (
+            ["signgd/stages", "--task.noise-coordinates", "5000"],
+            r"task.noise-coordinates = 5000: must be between 1 and dimension − 1 = 1999",
+        ),
+        (
+            ["signgd/stages", "--task.noise-coordinates", "2000"],
+            r"task.noise-coordinates = 2000: must be between",
+        ),
+        (
+            ["signgd/stages", "--task.samples", "0"],
+            r"task.samples = 0: must be at least 1",
+        ),
+        (
+            ["signgd/stages", "--task.samples=-3"],
+            r"task.samples = -3: must be at least 1",
+        ),
+        (
+            ["signgd/stages", "--rule.learning-rate", "-1"],
+            r"rule.learning-rate = -1.0: must be above 0",
+        ),
+        (["signgd/stages", "--rule.learning-rate", "nan"], r"must be a finite number"),
+        (["signgd/stages", "--steps", "ten"], r"steps = ten: must be a whole number"),
+        (["signgd/stages", "--steps", "1.5"], r"steps = 1.5: must be a whole number"),
+        (["signgd/stages", "--rule.b3", "1"], r"no field 'rule.b3'"),
+        (
+            ["signgd/stages", "--rule.lerning-rate", "1"],
+            r"no field 'rule.lerning-rate'; did you mean 'rule.learning-rate'\?",
+        ),
+        (["signgd/stages", "--rul", "adam"], r"no field 'rul'; did you mean 'rule'\?"),
+        (
+            ["signgd/stages", "--rule", "adan"],
+            r"rule = adan: must be one of signgd, .*; did you mean 'adam'\?",
+        ),
+        (
+            ["signgd/stages", "--precision", "float16"],
+            r"precision = float16: must be one of float64, float32",
+        ),
+        (
+            ["signgd/stages", "--form", "gram"],
+            r"form = gram: does not hold for rule signgd",
+        ),
+        (["signgd/stages", "--seed"], r"seed: needs a value"),
+        (["signgd/stages", "seed"], r"'seed': must be --field value"),
+        (["signgd/stages", "--resume"], r"resume: no interrupted run"),
+    ],
+)
+def test_mistakes_are_one_line_and_write_nothing(capsys, tmp_path, words, message):
+    out = tmp_path / "results"
+    line = one_line_error(capsys, "run", *words, *(["--out", str(out)]))
+    assert re.search(message, line), line
+    assert not out.exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["reproduce", "sigmgd"], "no paper 'sigmgd'; did you mean 'signgd'?"),
+        (["reproduce", "signgd", "--quik"], "no option '--quik' here"),
+        (
+            ["verify", "signgd", "--out", "nowhere"],
+            "out = nowhere: has no complete runs",
+        ),
+        (["show", "nowhere"], "run nowhere: no manifest.json here"),
+    ],
+)
+def test_other_mistakes(capsys, words, message):
+    assert message in one_line_error(capsys, *words)
+
+
+def test_unwritable_folder(capsys, tmp_path):
+    file = tmp_path / "a file"
+    file.touch()
+    words = ["run", "signgd/stages", "--out", str(file / "results")]
+    assert "must be a folder that can be written" in one_line_error(capsys, *words)
+
+
+def test_unknown_command_is_one_line():
+    words = [sys.executable, "-m", "piste.cli", "frobnicate"]
+    done = subprocess.run(words, capture_output=True, text=True)
+    assert done.returncode == 2 and done.stderr.count("\n") == 1
+    assert "frobnicate" in done.stderr
+
+
+def test_run_then_show_then_again(capsys, tmp_path):
+    words = ["run", "signgd/stages", "--rule", "adam", "--rule.b2", "0.99", *SMALL]
+    assert main([*words, "--out", str(tmp_path)]) == 0
+    first = capsys.readouterr().out
+    assert "rule.b2" in first and "0.99" in first
+    (folder,) = (tmp_path / "runs").iterdir()
+    assert re.fullmatch(r"stages-adam-b2=0.99-steps=40-.*-[0-9a-f]{8}", folder.name)
+    assert main(["show", str(folder)]) == 0
+    assert "reduced form · float64" in capsys.readouterr().out
+    assert main([*words, "--out", str(tmp_path)]) == 0
+    assert "already run" in capsys.readouterr().out
+
+
+def test_divergence_is_said(capsys, tmp_path):
+    wild = ["--rule", "gd", "--rule.learning-rate", "1e200", "--form", "full"]
+    assert main(["run", "signgd/stages", *SMALL, *wild, "--out", str(tmp_path)]) == 0
+    assert re.search(
+        r"diverged: the loss is not finite at step \d", capsys.readouterr().out
+    )
+
+
+def test_light_commands_do_not_import_jax():
+    code = (
+        "import sys; from piste.cli import main; main(['list']); "
+        "heavy = {'jax', 'numpy', 'xarray', 'matplotlib', 'pandas'} & set(sys.modules); "
+        "assert not heavy, heavy"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)

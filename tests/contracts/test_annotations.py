@@ -1,0 +1,18 @@
+"""The shapes in annotations are really checked while tests run."""
+
+import jax.numpy as jnp
+import jaxtyping
+import pytest
+
+from piste.models import TwoLayerWeights, attend
+from piste.models.attention import softmax
+
+
+def test_a_wrong_shape_is_refused():
+    with pytest.raises(jaxtyping.TypeCheckError):
+        attend(softmax, jnp.ones((2, 3)), jnp.ones((2, 4)), jnp.ones((2, 1)))
+
+
+def test_a_module_of_the_wrong_shape_is_refused():
+    with pytest.raises(jaxtyping.TypeCheckError):
+        TwoLayerWeights(*(jnp.ones((2, width)) for width in (3, 3, 3, 4)))

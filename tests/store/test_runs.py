@@ -1,0 +1,154 @@
+"""Runs on disk: complete or absent, found again, resumed to the same bits."""
+
+import dataclasses
+import json
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from piste.errors import InputError
+from piste.rules import GD
+from piste.store import FORMAT, Store, run_in_memory
+
+
+class Crash(Exception):
+    pass
+
+
+def crash_after(chunks: int):
+    """A watch that fails after so many chunks, as a power cut would."""
+    left = [chunks]
+
+    def watch(step, loss):
+        left[0] -= 1
+        if left[0] == 0:
+            raise Crash
+
+    return watch
+
+
+@pytest.fixture(scope="module")
+def whole(tiny, tmp_path_factory):
+    return Store(tmp_path_factory.mktemp("whole")).run(tiny, "tiny")
+
+
+def assert_same_bits(first: xr.Dataset, second: xr.Dataset):
+    assert set(first.variables) == set(second.variables)
+    for name in first.variables:
+        a, b = first[name].values, second[name].values
+        assert a.dtype == b.dtype and a.tobytes() == b.tobytes(), name
+
+
+def test_stored_run_has_every_record(whole, tiny):
+    data = whole.trajectory()
+    times = tiny.record.times(tiny.steps)
+    assert data.step.values.tolist() == times.tolist()
+    tested = times[tiny.record.tests(times.size)]
+    assert data.test_step.values.tolist() == tested.tolist()
+    assert data.query_noise.dims == ("step", "neuron", "sample")
+    assert data.query_noise.attrs["symbol"] == r"$\langle w_{Q,s}, y_i\xi_i\rangle$"
+    assert not any(np.isnan(data[name]).any() for name in data.data_vars)
+    assert not list(whole.folder.parent.glob("*.partial"))
+    assert not list(whole.folder.parent.glob("*.lock"))
+
+
+def test_memory_and_disk_agree(whole, tiny):
+    in_memory = run_in_memory(tiny)
+    assert_same_bits(whole.trajectory(), in_memory)
+    assert in_memory.attrs["digest"] == tiny.digest
+
+
+@pytest.mark.parametrize("chunks", [[1], [2], [5], [1, 1, 1, 1, 1], [3, 2]])
+def test_resumed_run_has_the_same_bits(whole, tiny, tmp_path, chunks):
+    store = Store(tmp_path)
+    for count in chunks:
+        with pytest.raises(Crash):
+            store.run(tiny, "tiny", crash_after(count))
+        assert store.find(tiny) is None
+        assert store.interrupted(tiny) is not None
+    resumed = store.run(tiny, "tiny")
+    assert_same_bits(whole.trajectory(), resumed.trajectory())
+
+
+def test_torn_records_are_written_again(whole, tiny, tmp_path):
+    """A crash between the records and the checkpoint leaves half-written blocks."""
+    store = Store(tmp_path)
+    with pytest.raises(Crash):
+        store.run(tiny, "tiny", crash_after(2))
+    (partial,) = tmp_path.glob("*.partial")
+    blocks = sorted((partial / "trajectory.zarr" / "train_loss" / "c").rglob("*"))
+    files = [path for path in blocks if path.is_file()]
+    torn = files[0].parent / "2"
+    torn.write_bytes(b"half a bl")
+    assert_same_bits(whole.trajectory(), store.run(tiny, "tiny").trajectory())
+
+
+def test_second_call_answers_from_the_store(whole, tiny):
+    def never(step, loss):
+        raise AssertionError("trained again")
+
+    again = Store(whole.folder.parent).run(tiny, "another name", never)
+    assert again.folder == whole.folder
+
+
+def test_fresh_runs_again(tiny, tmp_path):
+    store, calls = Store(tmp_path), []
+    first = store.run(tiny, "tiny")
+    store.run(tiny, "tiny", lambda step, loss: calls.append(step), fresh=True)
+    assert calls[-1] == tiny.steps
+    assert_same_bits(first.trajectory(), store.find(tiny).trajectory())
+
+
+def test_damaged_checkpoint_is_refused_and_kept(tiny, tmp_path):
+    store = Store(tmp_path)
+    with pytest.raises(Crash):
+        store.run(tiny, "tiny", crash_after(2))
+    (path,) = tmp_path.glob("*.partial/checkpoint.npz")
+    content = bytearray(path.read_bytes())
+    content[200] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(InputError, match="damaged.*--fresh"):
+        store.run(tiny, "tiny")
+    assert path.read_bytes() == content
+    path.write_bytes(content[:50])
+    with pytest.raises(InputError, match="damaged"):
+        store.run(tiny, "tiny")
+
+
+def test_another_format_is_refused_and_kept(whole, tiny, tmp_path):
+    store = Store(tmp_path)
+    run = store.run(tiny, "tiny")
+    path = run.folder / "manifest.json"
+    manifest = json.loads(path.read_text())
+    path.write_text(json.dumps(manifest | {"format": FORMAT + 1}))
+    with pytest.raises(InputError, match=f"format = {FORMAT + 1}"):
+        store.run(tiny, "tiny")
+    assert json.loads(path.read_text())["format"] == FORMAT + 1
+
+
+def test_divergence_ends_the_run_at_its_step(tiny, tmp_path):
+    wild = dataclasses.replace(tiny, rule=GD(learning_rate=1e200), form="full")
+    run = Store(tmp_path).run(wild, "wild")
+    assert 0 < run.manifest.diverged < wild.steps
+    data = run.trajectory()
+    assert int(data.step[-1]) <= run.manifest.diverged
+    assert int(data.test_step[-1]) <= run.manifest.diverged
+    assert_same_bits(data, run_in_memory(wild))
+
+
+def test_one_process_at_a_time(tiny, tmp_path):
+    store = Store(tmp_path)
+
+    def second(step, loss):
+        with pytest.raises(InputError, match="another process"):
+            store.run(tiny, "tiny")
+
+    store.run(tiny, "tiny", second)
+
+
+def test_manifest_says_how_it_ran(whole, tiny):
+    manifest = whole.manifest
+    assert manifest.value() == tiny
+    assert manifest.form == "reduced" and manifest.steps == tiny.steps
+    assert {"piste", "jax", "numpy"} <= set(manifest.environment["versions"])

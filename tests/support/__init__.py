@@ -1,0 +1,5 @@
+"""What several test modules share."""
+
+from .shapes import checker
+
+__all__ = ["checker"]

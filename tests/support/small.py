@@ -1,0 +1,93 @@
+"""Small experiments, trained once for all tests that look at them."""
+
+import functools
+from dataclasses import dataclass
+
+import jax
+import numpy as np
+
+from piste import dynamics
+from piste.errors import InputError
+from piste.experiment import Experiment
+from piste.values import override
+
+SMALL = override(
+    Experiment(),
+    {
+        "task.samples": 6,
+        "task.dimension": 60,
+        "task.noise-coordinates": 12,
+        "task.test-samples": 50,
+        "model.key-width": 7,
+        "model.value-width": 3,
+        "steps": 300,
+        "record.dense": 20,
+        "record.test-every": 4,
+        "record.chunk": 16,
+    },
+)
+"""n = 6, d = 60, s = 12, m_k = 7, m_v = 3."""
+
+RULES = {
+    "signgd": {"rule": "signgd", "rule.learning-rate": 2e-3},
+    "gd": {"rule": "gd", "rule.learning-rate": 0.5},
+    "normalised-gd": {"rule": "normalised-gd", "rule.learning-rate": 0.02},
+    "adam": {"rule": "adam", "rule.learning-rate": 2e-3},
+    "lion": {"rule": "lion", "rule.learning-rate": 2e-3},
+}
+"""Each rule with a learning rate at which the small model trains."""
+
+
+def small(rule: str = "signgd", **changes) -> Experiment:
+    """The small experiment under a rule, with fields changed (``task__samples=3``)."""
+    dotted = {name.replace("__", "."): to for name, to in changes.items()}
+    return override(SMALL, RULES[rule] | dotted)
+
+
+def forms_of(rule: str) -> list[str]:
+    """The forms that hold for a rule, by asking for each."""
+    found = []
+    for form in ("full", "reduced", "exact", "gram"):
+        try:
+            found.append(dynamics.choose_form(small(rule, form=form)))
+        except InputError:
+            continue
+    return found
+
+
+@dataclass(frozen=True)
+class Run:
+    """A finished run: what was recorded, when, and the last state."""
+
+    system: dynamics.System
+    plan: dynamics.Plan
+    records: dict[str, np.ndarray]
+    state: dynamics.State
+
+
+@functools.cache
+def run(experiment: Experiment) -> Run:
+    """Train an experiment; each is trained once."""
+    return finish(dynamics.build(experiment), dynamics.Plan.of(experiment))
+
+
+def finish(system: dynamics.System, plan: dynamics.Plan) -> Run:
+    """Train a system through a plan and join its chunks."""
+    chunks = list(dynamics.train(system, plan, system.start()))
+    names = chunks[0].records
+    records = {
+        name: np.concatenate([chunk.records[name] for chunk in chunks])
+        for name in names
+    }
+    return Run(system, plan, records, chunks[-1].state)
+
+
+@functools.cache
+def start(experiment: Experiment) -> dynamics.Start:
+    """The data and the initial weights of an experiment."""
+    return dynamics.draw(experiment)
+
+
+def stacked(trees):
+    """One tree whose arrays have a leading axis over the given trees."""
+    return jax.tree.map(lambda *leaves: jax.numpy.stack(leaves), *trees)

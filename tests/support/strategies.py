@@ -1,0 +1,66 @@
+"""Hypothesis strategies for values, read off their own declared limits."""
+
+import dataclasses
+import math
+import typing
+
+from hypothesis import strategies as st
+
+from piste.experiment import Experiment, Record
+from piste.models import MODELS
+from piste.rules import RULES
+from piste.tasks import TASKS, SignalNoise
+
+
+def _field(field: dataclasses.Field, kind: type) -> st.SearchStrategy:
+    limits = field.metadata
+    if "among" in limits:
+        return st.sampled_from(limits["among"])
+    if kind is int:
+        return st.integers(limits.get("least", -1000), limits.get("most", 5000))
+    if kind is float:
+        return st.floats(
+            min_value=limits.get("above", limits.get("least", -1e6)),
+            max_value=limits.get("below", limits.get("most", 1e6)),
+            exclude_min="above" in limits,
+            exclude_max="below" in limits,
+            allow_nan=False,
+        )
+    return st.just(field.default)
+
+
+def fields(cls: type) -> dict[str, st.SearchStrategy]:
+    """A strategy for every field of a value class, within its limits."""
+    hints = typing.get_type_hints(cls)
+    return {f.name: _field(f, hints[f.name]) for f in dataclasses.fields(cls)}
+
+
+def members(cls: type) -> st.SearchStrategy:
+    """Values of a class; the noise always fits into the dimension."""
+    if cls is not SignalNoise:
+        return st.builds(cls, **fields(cls))
+
+    def fit(parts: dict) -> SignalNoise:
+        room = parts["dimension"] - 1
+        fitted = min(parts["noise_coordinates"], room)
+        return SignalNoise(**(parts | {"noise_coordinates": fitted}))
+
+    return st.fixed_dictionaries(fields(cls)).map(fit)
+
+
+def experiments() -> st.SearchStrategy[Experiment]:
+    """Experiments of any task, model and rule."""
+    parts = fields(Experiment) | {
+        "task": st.one_of([members(cls) for cls in TASKS.values()]),
+        "model": st.one_of([members(cls) for cls in MODELS.values()]),
+        "rule": st.one_of([members(cls) for cls in RULES.values()]),
+        "record": members(Record),
+    }
+    return st.builds(Experiment, **parts)
+
+
+def reals(bound: float = 10.0) -> st.SearchStrategy[float]:
+    """Ordinary numbers, without the subnormal ones that processors flush to zero."""
+    return st.floats(-bound, bound, allow_subnormal=False).filter(
+        lambda x: x == 0 or math.fabs(x) > 1e-100
+    )

@@ -1,0 +1,158 @@
+"""Values: checks, overrides and digests, each mistake answered by one exact line."""
+
+import numpy as np
+import pytest
+
+from piste.errors import InputError
+from piste.experiment import Experiment, Record
+from piste.models import TwoLayer
+from piste.rules import GD, Adam, Lion, SignGD
+from piste.tasks import SignalNoise
+from piste.values import digest, fields_of, from_json, override, to_json
+
+RULE_WORDS = "signgd, gd, normalised-gd, adam, lion"
+
+
+def test_override_reaches_every_depth_in_either_spelling():
+    changed = override(Experiment(), {"task.noise_scale": 3, "seed": "4"})
+    assert changed.task.noise_scale == 3.0 and changed.seed == 4
+    assert changed == override(Experiment(), {"task.noise-scale": "3.0", "seed": 4})
+
+
+def test_override_leaves_the_original_alone():
+    before = Experiment()
+    override(before, {"task.samples": 7, "rule": "gd"})
+    assert before == Experiment()
+
+
+def test_switching_the_class_keeps_shared_fields():
+    base = Experiment(rule=Adam(learning_rate=0.3, b1=0.5, b2=0.6, eps=0.1))
+    assert override(base, {"rule": "lion"}).rule == Lion(0.3, b1=0.5, b2=0.6)
+    assert override(base, {"rule": "gd"}).rule == GD(0.3)
+
+
+def test_switching_works_in_any_order_with_the_new_class_fields():
+    wanted = Adam(learning_rate=1e-4, b1=0.1, b2=0.2)
+    for names in (["rule", "rule.b1", "rule.b2"], ["rule.b2", "rule.b1", "rule"]):
+        settings = {"rule": "adam", "rule.b1": 0.1, "rule.b2": "0.2"}
+        changed = override(Experiment(), {name: settings[name] for name in names})
+        assert changed.rule == wanted
+
+
+def test_a_value_can_be_put_whole():
+    assert override(Experiment(), {"rule": GD(0.5)}).rule == GD(0.5)
+    assert override(Experiment(), {"record": Record(dense=3)}).record.dense == 3
+
+
+MISTAKES = [
+    ({"steps": 0}, "steps = 0: must be at least 1"),
+    ({"steps": "many"}, "steps = many: must be a whole number"),
+    ({"steps": 2.5}, "steps = 2.5: must be a whole number"),
+    ({"steps": True}, "steps = True: must be a whole number"),
+    ({"seed": -1}, "seed = -1: must be at least 0"),
+    ({"task.samples": 0}, "task.samples = 0: must be at least 1"),
+    ({"task.noise-scale": 0.0}, "task.noise-scale = 0.0: must be above 0"),
+    ({"task.noise-scale": "wide"}, "task.noise-scale = wide: must be a number"),
+    ({"task.noise-scale": True}, "task.noise-scale = True: must be a number"),
+    (
+        {"task.noise_coordinates": 2000},
+        "task.noise-coordinates = 2000: must be between 1 and dimension − 1 = 1999",
+    ),
+    (
+        {"rule.learning-rate": "-0.1"},
+        "rule.learning-rate = -0.1: must be above 0",
+    ),
+    (
+        {"rule.learning_rate": float("nan")},
+        "rule.learning-rate = nan: must be a finite number",
+    ),
+    (
+        {"rule.learning_rate": 10**400},
+        f"rule.learning-rate = {10**400}: must be a number",
+    ),
+    ({"rule": "adam", "rule.b1": 1.0}, "rule.b1 = 1.0: must be below 1"),
+    (
+        {"rule": "adm"},
+        f"rule = adm: must be one of {RULE_WORDS}; did you mean 'adam'?",
+    ),
+    (
+        {"rule": "adm", "rule.b1": 0.5},
+        f"rule = adm: must be one of {RULE_WORDS}; did you mean 'adam'?",
+    ),
+    ({"rule": 3}, f"rule = 3: must be one of {RULE_WORDS}"),
+    ({"precision": "float16"}, "precision = float16: must be one of float64, float32"),
+    ({"precision": True}, "precision = True: must be a word"),
+    (
+        {"model.kernel": "cosine"},
+        "model.kernel = cosine: must be one of softmax, gaussian",
+    ),
+    ({"record": 3}, "record = 3: must have fields"),
+    ({"stepss": 3}, "no field 'stepss'; did you mean 'steps'?"),
+    (
+        {"task.noise-scal": 3},
+        "no field 'task.noise-scal'; did you mean 'task.noise-scale'?",
+    ),
+    ({"rule.b1": 0.5}, "no field 'rule.b1'"),
+    ({"qqq": 1}, "no field 'qqq'"),
+]
+
+
+@pytest.mark.parametrize(("changes", "line"), MISTAKES)
+def test_a_mistake_is_one_line_that_names_field_value_and_what_is_allowed(
+    changes, line
+):
+    with pytest.raises(InputError) as caught:
+        override(Experiment(), changes)
+    assert str(caught.value) == line
+    assert "\n" not in line
+
+
+def test_constructors_check_as_overrides_do():
+    with pytest.raises(InputError, match="^samples = 2.5: must be a whole number$"):
+        SignalNoise(samples=2.5)  # type: ignore
+    with pytest.raises(InputError, match="^key-width = 0: must be at least 1$"):
+        TwoLayer(key_width=0)
+    with pytest.raises(InputError, match="^learning-rate = fast: must be a number$"):
+        GD(learning_rate="fast")  # type: ignore
+
+
+def test_from_json_names_an_unknown_field_of_stored_data():
+    data = to_json(Experiment()) | {"stpes": 3}
+    with pytest.raises(InputError, match="^no field 'stpes'; did you mean 'steps'[?]$"):
+        from_json(Experiment, data)
+
+
+def test_fields_of_can_be_given_back():
+    experiment = Experiment(rule=Adam(b1=0.2), steps=7)
+    listed = fields_of(experiment)
+    assert listed["rule"] == "adam" and listed["rule.b1"] == 0.2
+    assert override(Experiment(), listed) == experiment
+
+
+def test_digests_are_stable_across_versions():
+    assert digest(SignGD()) == "7a7d87311dd1"
+
+
+def test_equal_values_have_equal_digests():
+    spelled = Experiment(rule=GD(1), seed=np.int64(3), task=SignalNoise(noise_scale=2))
+    same = Experiment(rule=GD(1.0), seed=3, task=SignalNoise(noise_scale=np.float64(2)))
+    assert spelled == same and spelled.digest == same.digest
+    assert type(spelled.rule.learning_rate) is float and type(spelled.seed) is int
+
+
+def test_every_field_and_the_class_count_in_the_digest():
+    changes = [
+        {"seed": 1},
+        {"steps": 3},
+        {"rule": "gd"},
+        {"rule": "adam"},
+        {"rule": "lion"},
+        {"rule.learning-rate": 0.2},
+        {"task.signal-norm": 1.0 + 1e-15},
+        {"model.kernel": "gaussian"},
+        {"record.dense": 3},
+        {"precision": "float32"},
+        {"form": "full"},
+    ]
+    digests = {override(Experiment(), change).digest for change in changes}
+    assert len(digests | {Experiment().digest}) == len(changes) + 1
