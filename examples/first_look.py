@@ -30,7 +30,9 @@ difference = abs(by_hand - trajectory.value_noise.isel(step=0).values).max()
 print(f"⟨v, y_iξ_i⟩ at t = 0 by hand differs by {difference:.1e}")
 
 # %% One word changed: an experiment that no paper has.
-lion = piste.run(piste.preset("signgd/stages-quick", rule="lion", steps=400), quiet=True)
+lion = piste.run(
+    piste.preset("signgd/stages-quick", rule="lion", steps=400), quiet=True
+)
 print(f"Lion's training loss after 400 steps: {float(lion.train_loss[-1]):.3f}")
 
 # %% And a picture.

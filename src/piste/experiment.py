@@ -14,7 +14,7 @@ class Record:
 
     dense: int = option(default=200, least=1)
     """Every step is recorded up to here; afterwards the gap doubles as time doubles."""
-    test_every: int = option(default=8, least=1)
+    test_every: int = option(default=16, least=1)
     """Test probes are measured at every so many records."""
     chunk: int = option(default=32, least=1)
     """Records between two checkpoints; also the block size on disk."""

@@ -15,10 +15,10 @@ def assert_close(actual: Any, desired: Any, *, slack: float = 1.0) -> None:
     $\tau$ is the tolerance of the coarser of the two types. Whole numbers and truth
     values must be equal, and so must shapes, trees, NaNs and infinities.
 
-    >>> assert_close([1.0, 1e-30], [1.0, 0.0])
-    >>> assert_close(1.0, 1.001)
+    >>> assert_close(np.array([1.0, 1e-30]), np.array([1.0, 0.0]))
+    >>> assert_close(1.0, 1.5)
     Traceback (most recent call last):
-    AssertionError: at (): 1.0 against 1.001; error 0.001, allowed 1e-12
+    AssertionError: at (): 1 against 1.5; error 0.5, allowed 1.5e-12
     """
     actual_leaves, actual_tree = jax.tree.flatten(actual)
     desired_leaves, desired_tree = jax.tree.flatten(desired)

@@ -20,6 +20,16 @@ needs_mnist = pytest.mark.skipif(
 DIGITS = NoisyImages(dataset="digits", samples=60)
 
 
+@jax.jit
+def _drawn(task, images, seed):
+    return task.datasets(images, seed=seed)
+
+
+def draw(task, seed):
+    """The training and the test set."""
+    return _drawn(task, task.load(), seed)
+
+
 def but(task=DIGITS, **changes):
     return dataclasses.replace(task, **changes)
 
@@ -38,14 +48,14 @@ def rms(rows):
 
 
 def test_the_basis_is_the_images_then_the_noises():
-    train, _ = DIGITS.draw(0)
+    train, _ = draw(DIGITS, 0)
     images, noise = tokens(train)
     np.testing.assert_array_equal(train.basis, np.concatenate([images, noise]))
     assert train.labels.tolist() == [1] * 30 + [-1] * 30
 
 
 def test_training_images_are_distinct_images_of_the_two_classes():
-    train, _ = but(normalisation="none").draw(0)
+    train, _ = draw(but(normalisation="none"), 0)
     images, _ = tokens(train)
     pool = DIGITS.load().train
     for chosen, allowed in ((images[:30], pool.plus), (images[30:], pool.minus)):
@@ -57,14 +67,14 @@ def test_training_images_are_distinct_images_of_the_two_classes():
 def test_all_test_images_are_used_by_default():
     images = load("digits")
     expected = np.isin(images.test_labels, [3, 7]).sum()
-    _, test = DIGITS.draw(0)
+    _, test = draw(DIGITS, 0)
     assert test.labels.size == expected
     assert (test.labels == 1).sum() == (images.test_labels == 3).sum()
 
 
 def test_fewer_test_images_are_a_choice_of_the_seed():
     task = but(normalisation="none", test_samples=20)
-    draws = [task.draw(seed)[1] for seed in (0, 0, 1)]
+    draws = [draw(task, seed)[1] for seed in (0, 0, 1)]
     images = [tokens(test)[0] for test in draws]
     assert images[0].shape == (20, 64)
     assert len(np.unique(images[0], axis=0)) == 20
@@ -73,7 +83,7 @@ def test_fewer_test_images_are_a_choice_of_the_seed():
 
 
 def test_rms_scales_both_sets_by_the_training_norm():
-    raw, scaled = but(normalisation="none").draw(3), DIGITS.draw(3)
+    raw, scaled = draw(but(normalisation="none"), 3), draw(DIGITS, 3)
     norm = rms(tokens(raw[0])[0])
     for before, after in zip(raw, scaled, strict=True):
         np.testing.assert_allclose(tokens(before)[0] / norm, tokens(after)[0])
@@ -81,14 +91,14 @@ def test_rms_scales_both_sets_by_the_training_norm():
 
 
 def test_sample_normalisation_gives_every_image_norm_one():
-    for part in but(normalisation="sample").draw(0):
+    for part in draw(but(normalisation="sample"), 0):
         lengths = np.linalg.norm(tokens(part)[0], axis=-1)
         np.testing.assert_allclose(lengths, 1)
 
 
 @pytest.mark.parametrize("normalisation", ["rms", "sample", "none"])
 def test_snr_is_the_ratio_of_norms(normalisation):
-    train, _ = but(normalisation=normalisation).draw(0)
+    train, _ = draw(but(normalisation=normalisation), 0)
     images, noise = tokens(train)
     assert rms(images) / rms(noise) == pytest.approx(0.35, rel=0.05)
 
@@ -96,7 +106,7 @@ def test_snr_is_the_ratio_of_norms(normalisation):
 @needs_mnist
 def test_mnist_has_the_stated_construction():
     task = NoisyImages(folder=str(DATA))
-    train, test = task.draw(0)
+    train, test = draw(task, 0)
     assert (task.dimension, train.labels.size, test.labels.size) == (784, 100, 2038)
     assert rms(tokens(train)[0]) == pytest.approx(1)
     assert tokens(test)[1].std() == pytest.approx(1 / (28 * 0.35), rel=5e-3)
@@ -149,7 +159,7 @@ def test_a_short_correlation_is_no_correlation():
 
 def test_a_patch_is_an_image_of_another_class():
     images = load("digits")
-    train, test = but(noise="patch").draw(0)
+    train, test = draw(but(noise="patch"), 0)
     other = {
         "train": images.train_images[~np.isin(images.train_labels, [3, 7])],
         "test": images.test_images[~np.isin(images.test_labels, [3, 7])],
@@ -169,7 +179,7 @@ def test_a_patch_is_an_image_of_another_class():
 
 @pytest.mark.parametrize("noise", NOISES)
 def test_the_seed_decides_everything(noise):
-    first, again, other = (but(noise=noise).draw(seed) for seed in (0, 0, 1))
+    first, again, other = (draw(but(noise=noise), seed) for seed in (0, 0, 1))
     for one, two, three in zip(first, again, other, strict=True):
         np.testing.assert_array_equal(one.basis, two.basis)
         assert not np.array_equal(one.basis, three.basis)
@@ -178,8 +188,8 @@ def test_the_seed_decides_everything(noise):
 @pytest.mark.parametrize("noise", NOISES)
 def test_snr_only_rescales_the_noise(noise):
     for low, high in zip(
-        but(noise=noise, snr=0.1).draw(0),
-        but(noise=noise, snr=2.0).draw(0),
+        draw(but(noise=noise, snr=0.1), 0),
+        draw(but(noise=noise, snr=2.0), 0),
         strict=True,
     ):
         np.testing.assert_allclose(tokens(low)[0], tokens(high)[0], rtol=1e-12)
@@ -187,7 +197,7 @@ def test_snr_only_rescales_the_noise(noise):
 
 
 def test_test_noise_is_independent_of_training_noise():
-    train, test = DIGITS.draw(0)
+    train, test = draw(DIGITS, 0)
     (_, xi), (_, fresh) = tokens(train), tokens(test)
     cosines = (xi @ fresh.T) / np.outer(
         np.linalg.norm(xi, axis=-1), np.linalg.norm(fresh, axis=-1)
@@ -197,7 +207,7 @@ def test_test_noise_is_independent_of_training_noise():
 
 
 def test_the_choice_of_images_does_not_depend_on_the_noise_kind():
-    first, second = but(noise="sparse").draw(0)[0], but(noise="correlated").draw(0)[0]
+    first, second = draw(but(noise="sparse"), 0)[0], draw(but(noise="correlated"), 0)[0]
     np.testing.assert_array_equal(tokens(first)[0], tokens(second)[0])
 
 
@@ -207,13 +217,13 @@ def test_a_sweep_over_floats_and_seeds_compiles_once(noise):
     images = task.load()
 
     @jax.jit
-    def draw(task, seed):
+    def counted(task, seed):
         traces.append(seed)
-        return task.sample(images, seed=seed)
+        return task.datasets(images, seed=seed)
 
     for seed, snr in ((0, 0.1), (1, 0.5), (2, 2.0)):
         changed = but(task, snr=snr, noise_share=snr / 4, correlation_length=snr)
-        found, expected = draw(changed, seed), changed.draw(seed)
+        found, expected = counted(changed, seed), draw(changed, seed)
         np.testing.assert_allclose(found[0].basis, expected[0].basis, atol=1e-12)
     assert len(traces) == 1
 
@@ -222,7 +232,7 @@ def test_sampling_can_be_mapped_over_snr():
     images = DIGITS.load()
 
     def norm(snr):
-        train, _ = but(snr=snr).sample(images, seed=0)
+        train, _ = but(snr=snr).datasets(images, seed=0)
         return jnp.linalg.norm(train.basis[60:])
 
     norms = jax.vmap(norm)(jnp.array([0.5, 1.0]))
@@ -296,7 +306,7 @@ def test_too_few_images_are_one_line(line):
 def test_too_many_samples_are_noticed_when_loading():
     line = "samples = 1000: must be at most 156: digits has 93 of class 3 and 78 of"
     with pytest.raises(InputError, match=f"^{line}"):
-        but(samples=1000).draw(0)
+        draw(but(samples=1000), 0)
 
 
 def test_json_gives_the_task_back():

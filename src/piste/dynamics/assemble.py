@@ -2,6 +2,7 @@
 
 import dataclasses
 from dataclasses import dataclass
+from functools import partial
 
 import jax
 import jax.numpy as jnp
@@ -9,7 +10,7 @@ import numpy as np
 
 from piste.errors import InputError
 from piste.experiment import Experiment
-from piste.models import TwoLayerWeights
+from piste.models import Stack, StackWeights, TwoLayerWeights
 from piste.rules import GD, Lion, NormalisedGD, SignGD
 from piste.streams import Stream, stream
 from piste.tasks import TwoTokenData
@@ -17,6 +18,7 @@ from piste.values import word_of
 
 from ._base import AbstractForm
 from .engine import System
+from .stack import StackForm
 from .support import support_blocks
 from .two_layer import FullForm, GramForm, Reduced, SupportForm
 
@@ -27,7 +29,7 @@ class Start:
 
     data: TwoTokenData
     test: TwoTokenData
-    weights: TwoLayerWeights
+    weights: TwoLayerWeights | StackWeights
 
 
 def draw(experiment: Experiment) -> Start:
@@ -35,41 +37,51 @@ def draw(experiment: Experiment) -> Start:
 
     A float32 run starts from the same numbers, rounded.
     """
+    task, model = experiment.task, experiment.model
+    try:
+        loaded = task.load()
+    except InputError as error:
+        raise InputError(f"task.{error}") from None
     with jax.enable_x64(True):
-        return Start(*_draw(experiment.task, experiment.model, experiment.seed))
+        return Start(*_draw(task, model, loaded, experiment.seed))
 
 
 @jax.jit
-def _draw(task, model, seed):
-    data = task.sample(key=stream(seed, Stream.DATA), size=task.samples)
-    test = task.sample(key=stream(seed, Stream.TEST), size=task.test_samples)
+def _draw(task, model, loaded, seed):
+    data, test = task.datasets(loaded, seed=seed)
     weights = model.init(key=stream(seed, Stream.INIT), dimension=task.dimension)
     return data, test, weights
 
 
-def build(experiment: Experiment) -> System:
-    """Choose the form, draw the data, and round to the experiment's precision."""
+def build(experiment: Experiment, whole: bool = False) -> System:
+    """Choose the form, draw the data, and round to the experiment's precision.
+
+    Systems built as a ``whole`` have shapes that do not depend on the seed: a batch.
+    """
     form_name = choose_form(experiment)
     start = draw(experiment)
     with jax.enable_x64(True):
-        form = _FORMS[form_name](experiment, start)
+        form = _FORMS[form_name](experiment, start, whole)
         return System(*_rounded((form, experiment.rule), experiment.precision))
 
 
 def choose_form(experiment: Experiment) -> str:
     """The form that is fastest and most exact among those that hold; checks a choice."""
-    rule, kernel = experiment.rule, experiment.model.kernel
+    rule, model = experiment.rule, experiment.model
+    closed = model.kernel == "softmax" and not isinstance(model, Stack)
     holds = {
-        "gram": kernel == "softmax" and isinstance(rule, (GD, NormalisedGD)),
-        "exact": kernel == "softmax" and isinstance(rule, SignGD),
-        "reduced": kernel == "softmax",
+        "gram": closed and isinstance(rule, (GD, NormalisedGD)),
+        "exact": closed and isinstance(rule, SignGD),
+        "reduced": closed,
         "full": True,
     }
     allowed = [name for name, held in holds.items() if held]
     if experiment.form == "auto":
         return allowed[0]
     if experiment.form not in allowed:
-        where = f"rule {word_of(rule)} and kernel {kernel}"
+        where = f"rule {word_of(rule)} and kernel {model.kernel}"
+        if isinstance(model, Stack):
+            where = f"model {word_of(model)}"
         raise InputError(
             f"form = {experiment.form}: does not hold for {where}; "
             f"must be auto, {', '.join(allowed)}"
@@ -86,24 +98,30 @@ def _rounded(tree, precision: str):
     return jax.tree.map(cast, tree)
 
 
-def _full(experiment: Experiment, start: Start) -> AbstractForm:
-    return FullForm(start.weights, start.data, start.test, experiment.model.kernel)
+def _full(experiment: Experiment, start: Start, whole: bool) -> AbstractForm:
+    model, weights = experiment.model, start.weights
+    if isinstance(model, Stack):
+        return StackForm(model, weights, start.data, start.test)
+    return FullForm(weights, start.data, start.test, model.kernel)
 
 
-def _reduced(weights: TwoLayerWeights) -> Reduced:
+def _reduced(weights: TwoLayerWeights | StackWeights) -> Reduced:
+    assert isinstance(weights, TwoLayerWeights)  # choose_form sees to it
     attention = jnp.concatenate([weights.query, weights.key]).T
     return Reduced(weights.mean_value(), attention)
 
 
-def _support(experiment: Experiment, start: Start, exact: bool) -> AbstractForm:
+def _support(
+    experiment: Experiment, start: Start, whole: bool, exact: bool
+) -> AbstractForm:
     """Keep the coordinates of the data, filled up to a common width with still ones.
 
     The filling makes seeds share one compiled program.
     """
     weights, basis, test = _reduced(start.weights), start.data.basis, start.test.basis
-    blocks = support_blocks(
-        np.asarray(basis), isinstance(experiment.rule, (SignGD, Lion))
-    )
+    merge = isinstance(experiment.rule, (SignGD, Lion))
+    least = sum(basis.shape) if whole else 0
+    blocks = support_blocks(np.asarray(basis), merge, least)
     keep = jax.tree.map(lambda part: blocks.keep(part), weights)
     test_kept = blocks.stretch(test)
     return SupportForm(
@@ -120,7 +138,7 @@ def _support(experiment: Experiment, start: Start, exact: bool) -> AbstractForm:
     )
 
 
-def _gram(experiment: Experiment, start: Start) -> AbstractForm:
+def _gram(experiment: Experiment, start: Start, whole: bool) -> AbstractForm:
     weights, basis = _reduced(start.weights), start.data.basis
     rows, test = basis.shape[0], start.test.basis
     return GramForm(
@@ -137,7 +155,7 @@ def _gram(experiment: Experiment, start: Start) -> AbstractForm:
 
 _FORMS = {
     "full": _full,
-    "reduced": lambda experiment, start: _support(experiment, start, exact=False),
-    "exact": lambda experiment, start: _support(experiment, start, exact=True),
+    "reduced": partial(_support, exact=False),
+    "exact": partial(_support, exact=True),
     "gram": _gram,
 }

@@ -177,7 +177,7 @@ def _solve(gradient, params, data, units, settings, end, save, event=None):
     )
 
 
-def _times(factor, tree: PyTree) -> PyTree:
+def _times(factor, tree: Any) -> Any:
     return jax.tree.map(lambda part: factor * part, tree)
 
 
@@ -187,7 +187,7 @@ def _flowed(solution: diffrax.Solution, units: Units) -> Flowed:
     outcome = jnp.where(result == codes.event_occurred, EVENT, outcome)
     outcome = jnp.where(result == codes.max_steps_reached, LIMIT, outcome)
     return Flowed(
-        times=units.time * solution.ts,
+        times=_times(units.time, solution.ts),
         params=_times(units.params, solution.ys),
         outcome=outcome,
         steps=solution.stats["num_steps"],

@@ -33,20 +33,20 @@ class Blocks:
         return jnp.asarray(self.means).T @ weights
 
 
-def support_blocks(basis: np.ndarray, merge: bool, multiple: int = 64) -> Blocks:
+def support_blocks(basis: np.ndarray, merge: bool, least: int = 0) -> Blocks:
     r"""The blocks on which training happens.
 
     Coordinates outside every row have no gradient. If a coordinate $j$ occurs in row $r$
     alone, the sign of its gradient is $\mathrm{sgn}(C_r)\,\mathrm{sgn}(B_{rj})$:
-    with ``merge`` all lone coordinates of a row form one block.
+    with ``merge`` all lone coordinates of a row form one block. Filling brings the width
+    to a multiple of 64, and to ``least``, so that seeds share one compiled program.
     """
     rows, dimension = basis.shape
     present = basis != 0
     lone = merge & (present.sum(0) == 1)
     single = np.flatnonzero(present.any(0) & ~lone)
     owners = range(rows) if merge else ()
-    size = single.size + len(owners)
-    width = -(-size // multiple) * multiple
+    width = -(-max(single.size + len(owners), least) // 64) * 64
     signs, means = np.zeros((dimension, width)), np.zeros((dimension, width))
     signs[single, np.arange(single.size)] = means[single, np.arange(single.size)] = 1
     for block, row in enumerate(owners, start=single.size):

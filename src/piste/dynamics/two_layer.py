@@ -230,11 +230,12 @@ class GramForm(AbstractReducedForm):
         )
 
     def view(self, params):
-        """Inner products, with the count of undecided signs."""
-        view = self.project(params)
-        _, tokens = token_gradients(view)
-        counts = _near_zero(tokens, self.data, exact=False)
-        return dataclasses.replace(view, near_zero=counts)
+        """Inner products with the training tokens."""
+        return self.project(params)
+
+    def probes(self):
+        """All but the counts near zero: no entry of the gradient is ever formed."""
+        return _probes(closed=False)
 
     def test_view(self, params):
         """Inner products with the test tokens."""

@@ -65,7 +65,7 @@ def query_key(trajectory: xr.Dataset) -> Picture:
     for row, pair in zip(axes, names, strict=True):
         for panel, name in zip(row, pair, strict=True):
             _by_vote(panel, trajectory, name)
-            panel.set_title(trajectory[name].attrs["symbol"], loc="left", y=1.06)
+            panel.set_title(trajectory[name].attrs["symbol"], loc="left", y=1.11)
             _finish(panel, trajectory, timeline)
     for panel in axes[0]:
         panel.set_xlabel("")

@@ -3,6 +3,7 @@
 from piste.values import family
 
 from .attention import KERNELS, Kernel, attend
+from .stack import HiddenWeights, Stack, StackWeights, layer_norm, stack_form
 from .two_layer import (
     TwoLayer,
     TwoLayerWeights,
@@ -11,19 +12,24 @@ from .two_layer import (
     scalar_form,
 )
 
-Model = TwoLayer
+Model = TwoLayer | Stack
 
-MODELS = family({"two-layer": TwoLayer})
+MODELS = family({"two-layer": TwoLayer, "stack": Stack})
 
 __all__ = [
     "KERNELS",
     "MODELS",
+    "HiddenWeights",
     "Kernel",
     "Model",
+    "Stack",
+    "StackWeights",
     "TwoLayer",
     "TwoLayerWeights",
     "attend",
+    "layer_norm",
     "logistic_loss",
     "matrix_form",
     "scalar_form",
+    "stack_form",
 ]

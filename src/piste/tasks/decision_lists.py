@@ -1,7 +1,11 @@
 """Sequence-to-sequence maps in which a list of every token decides its label."""
 
+# pyright takes the abstract variables of a distribution for arguments.
+# pyright: reportCallIssue=false
+
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -85,7 +89,7 @@ class Instance(eqx.Module):
 
     def deciders(self, tokens: Tokens) -> Tokens:
         """The label-determining token of every position, of NumPy's or JAX's kind."""
-        numbers = np if isinstance(tokens, np.ndarray) else jnp
+        numbers: Any = np if isinstance(tokens, np.ndarray) else jnp
         lists = numbers.asarray(self.lists)[tokens]
         present = (lists[..., None] == tokens[..., None, None, :]).any(-1)
         first = present.argmax(-1)[..., None]
@@ -93,7 +97,7 @@ class Instance(eqx.Module):
 
     def labels(self, tokens: Tokens) -> Tokens:
         r"""The label $\pi(a_j)$ of every position."""
-        numbers = np if isinstance(tokens, np.ndarray) else jnp
+        numbers: Any = np if isinstance(tokens, np.ndarray) else jnp
         return numbers.asarray(self.permutation)[self.deciders(tokens)]
 
 

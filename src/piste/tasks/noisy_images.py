@@ -130,11 +130,6 @@ class NoisyImages:
         """Dimension of a token: the pixels of an image, $d$."""
         return self.side**2
 
-    def draw(self, seed: int) -> tuple[TwoTokenData, TwoTokenData]:
-        """Load the images and draw the training and the test set, in float64."""
-        with jax.enable_x64(True):
-            return _sample(self, self.load(), seed)
-
     def load(self) -> Images:
         """Read the images of the two classes from disk: no randomness, no tracing."""
         return self.select(load(self.dataset, self.folder))
@@ -180,7 +175,7 @@ class NoisyImages:
         shares = (f"{len(found)} of class {label}" for label, found in counts)
         return f"{self.dataset} has {' and '.join(shares)}"
 
-    def sample(
+    def datasets(
         self, images: Images, *, seed: int | Int[Array, ""]
     ) -> tuple[TwoTokenData, TwoTokenData]:
         """Draw the training and the test set; floats and the seed may be traced."""
@@ -221,11 +216,6 @@ class NoisyImages:
         unit = NOISES[self.noise](self, key, size, pool.other)
         signal = norm if self.normalisation == "none" else 1.0
         return unit * (signal / self.snr)
-
-
-@jax.jit
-def _sample(task: NoisyImages, images: Images, seed):
-    return task.sample(images, seed=seed)
 
 
 def _rescaled(images: Images) -> Images:

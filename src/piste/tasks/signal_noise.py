@@ -4,6 +4,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Int, Key
 
+from piste.streams import Stream, stream
 from piste.values import field_error, option, value
 
 from .two_token import TwoTokenData
@@ -34,6 +35,17 @@ class SignalNoise:
         if self.noise_coordinates >= self.dimension:
             rule = f"must be between 1 and dimension − 1 = {self.dimension - 1}"
             raise field_error("noise_coordinates", self.noise_coordinates, rule)
+
+    def load(self) -> None:
+        """Nothing comes from disk."""
+
+    def datasets(
+        self, loaded: None, *, seed: int | Int[Array, ""]
+    ) -> tuple[TwoTokenData, TwoTokenData]:
+        """Draw the training and the test set; floats and the seed may be traced."""
+        train = self.sample(key=stream(seed, Stream.DATA), size=self.samples)
+        test = self.sample(key=stream(seed, Stream.TEST), size=self.test_samples)
+        return train, test
 
     def sample(self, *, key: Key[Array, ""], size: int) -> TwoTokenData:
         """Draw ``size`` independent samples."""

@@ -108,3 +108,12 @@ def test_theorem_2_where_its_conditions_hold():
     least, most = theorem.steps(found.learning_rate)
     assert 1 <= found.steps < least < most
     assert theorem.step_condition(found.learning_rate, found.steepest).holds
+
+
+def test_a_descent_that_diverges_is_an_outcome():
+    instance = draw(5, 3, 2)
+    population = population_loss(instance, train_value=True)
+    start = OneHotWeights(jnp.zeros((5, 5)), permuted(instance, jnp.inf))
+    found = descend_to_perfection(population, start, limit=3)
+    assert found.steps is None
+    assert not np.isfinite(found.curvatures[-1])

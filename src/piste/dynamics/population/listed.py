@@ -51,7 +51,7 @@ class Listed(AbstractPopulation):
         self, attention: Float[Array, "token token"], value: Float[Array, "label token"]
     ) -> Float[Array, ""]:
         r"""$\mathcal{L}(W, V)$ for any matrices."""
-        return self.probability @ self.losses(attention, value)
+        return jnp.dot(self.probability, self.losses(attention, value))
 
     def losses(
         self, attention: Float[Array, "token token"], value: Float[Array, "label token"]

@@ -33,7 +33,7 @@ class Partitions(AbstractCondensed):
     lists: Int[np.ndarray, "column slot"]
     list_lengths: Int[np.ndarray, " column"]
     length: int = eqx.field(static=True)
-    repeats: bool = eqx.field(static=True, default=True)
+    repeats: bool = eqx.field(static=True)
 
     @staticmethod
     def of(instance: Instance) -> "Partitions":
@@ -46,7 +46,7 @@ class Partitions(AbstractCondensed):
             for m in columns["list_lengths"]
         ]
         cases = joined(tables, columns["frequency"])
-        return Partitions(cases=cases, length=instance.length, **columns)
+        return Partitions(cases, length=instance.length, repeats=True, **columns)
 
     @property
     def engine(self) -> str:
@@ -103,31 +103,39 @@ def count_cases(vocabulary: int, length: int, m: int, bound: int) -> Cases:
     """The cases of one column: counts of the list's tokens, multiplicities of others."""
     outside = vocabulary - m
     found = [
-        (counts, Counter(parts), _sequences(counts, Counter(parts), outside, length))
+        (counts, Counter(parts))
         for r in range(length)
         for counts in compositions(length - 1 - r, m)
         for parts in partitions(r)
         if len(parts) <= outside
     ]
-    groups = m + max(len(sizes) for _, sizes, _ in found)
-    copies, tokens = np.ones((2, len(found), groups))
-    tokens[:] = 0
-    for row, (counts, sizes, _) in enumerate(found):
-        present = np.array([*counts[:-1], counts[-1] + 1])
-        copies[row, :m], tokens[row, :m] = np.maximum(present, 1), present > 0
-        copies[row, m : m + len(sizes)] = list(sizes)
-        tokens[row, m : m + len(sizes)] = list(sizes.values())
+    copies, tokens = _groups(found, m)
+    ways = [_sequences(counts, sizes, outside, length) for counts, sizes in found]
     every = vocabulary ** (length - 1)
-    key = np.append(np.arange(m), np.full(groups - m, bound))
+    key = np.append(np.arange(m), np.full(tokens.shape[1] - m, bound))
     return Cases(
         query=np.zeros(len(found), int),
         key=np.broadcast_to(key, tokens.shape),
         copies=copies,
         tokens=tokens,
         decider=tokens[:, :m].argmax(1),
-        weight=np.array([ways / every for _, _, ways in found]),
+        weight=np.array([count / every for count in ways]),
         vocabulary=np.asarray(float(vocabulary)),
     )
+
+
+def _groups(
+    found: list[tuple[tuple[int, ...], Counter]], m: int
+) -> tuple[Float[np.ndarray, "case group"], Float[np.ndarray, "case group"]]:
+    """Multiplicities and numbers of tokens: the list's first, then the others'."""
+    shape = len(found), m + max(len(sizes) for _, sizes in found)
+    copies, tokens = np.ones(shape), np.zeros(shape)
+    for row, (counts, sizes) in enumerate(found):
+        present = np.array([*counts[:-1], counts[-1] + 1])
+        copies[row, :m], tokens[row, :m] = np.maximum(present, 1), present > 0
+        copies[row, m : m + len(sizes)] = list(sizes)
+        tokens[row, m : m + len(sizes)] = list(sizes.values())
+    return copies, tokens
 
 
 def _sequences(

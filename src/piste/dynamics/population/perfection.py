@@ -78,7 +78,7 @@ class FlowData(eqx.Module):
     offset: Float[Array, ""] | float
 
     @staticmethod
-    def of(problem: Problem, sizes: tuple[int, int, int, int] | None = None):
+    def of(problem: Problem, sizes: tuple[int, ...] | None = None):
         """The data of a problem, padded to sizes (cases, groups, keys, columns)."""
         sizes = sizes or sizes_of(problem)
         given = np.asarray(problem.population.entries)
@@ -92,7 +92,7 @@ class FlowData(eqx.Module):
         )
 
 
-def sizes_of(problem: Problem) -> tuple[int, int, int, int]:
+def sizes_of(problem: Problem) -> tuple[int, ...]:
     """Cases, groups, and rows and columns of the scores."""
     return problem.population.cases.key.shape + problem.population.entries.shape
 

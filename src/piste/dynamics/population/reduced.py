@@ -28,7 +28,7 @@ class Reduced(AbstractCondensed):
     lists: Int[np.ndarray, "column slot"]
     list_lengths: Int[np.ndarray, " column"]
     length: int = eqx.field(static=True)
-    repeats: bool = eqx.field(static=True, default=False)
+    repeats: bool = eqx.field(static=True)
 
     @staticmethod
     def of(instance: Instance) -> "Reduced":
@@ -41,7 +41,7 @@ class Reduced(AbstractCondensed):
             for m in columns["list_lengths"]
         ]
         cases = joined(tables, columns["frequency"])
-        return Reduced(cases=cases, length=instance.length, **columns)
+        return Reduced(cases, length=instance.length, repeats=False, **columns)
 
     @property
     def engine(self) -> str:
@@ -82,7 +82,8 @@ def subset_probability(
 ) -> Float[np.ndarray, " present"]:
     r"""Probability that exactly a given $k$ of $t$ tokens join a query, $k \leq t$.
 
-    It is $C(L-1-t, n-1-k)/C(L-1, n-1)$, written as a quotient of $t$ factors each; differences of log-gamma at $L = 10^6$ would lose seven digits.
+    It is $C(L-1-t, n-1-k)/C(L-1, n-1)$, written as a quotient of $t$ factors each;
+    differences of log-gamma at $L = 10^6$ would lose seven digits.
     """
     below = np.cumprod(np.append(1.0, length - 1.0 - np.arange(tokens)))
     above = np.cumprod(np.append(1.0, vocabulary - length - np.arange(tokens)))

@@ -1,0 +1,172 @@
+r"""The two-layer transformer with more heads, more layers, residuals and LayerNorm.
+
+The last layer is the paper's read-out and everything that it has in common with
+:class:`TwoLayer` is drawn and computed alike: one head and one layer are that model.
+"""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Key
+
+from piste.values import field_error, option, value
+
+from .attention import KERNELS
+from .two_layer import TwoLayer, TwoLayerWeights
+
+EPSILON = 1e-12
+"""Added to squared lengths: a token of zeros stays zero, with a finite gradient."""
+
+
+class HiddenWeights(eqx.Module):
+    r"""$W_Q, W_K, W_V$, a neuron a row, and $W_O$, which leads back to the tokens."""
+
+    query: Float[Array, "neuron dimension"]
+    key: Float[Array, "neuron dimension"]
+    value: Float[Array, "value_neuron dimension"]
+    output: Float[Array, "dimension value_neuron"]
+
+
+class StackWeights(eqx.Module):
+    """The hidden layers, first to last, and the read-out."""
+
+    hidden: tuple[HiddenWeights, ...]
+    readout: TwoLayerWeights
+
+
+@value
+class Stack:
+    r"""Attention layers with several heads; the last one is the paper's read-out.
+
+    A hidden layer maps every token to $[h^{(l)} +] \sum_h W_O^h W_V^h H s_l^h$, where
+    $H$ has the tokens $h^{(l)}$ for columns and $s_l^h$ is head $h$'s attention of token
+    $l$. The read-out is $f = F_1 - F_{-1}$, $F_j = \frac1{m_v}\sum_{h,l} 1^\top
+    W_{V,j}^h H s_l^h$. Heads share out the neurons: $m_k/H$ and $m_v/H$ to each.
+    """
+
+    heads: int = option(default=1, least=1)
+    """Attention heads of a layer, $H$; consecutive rows of a matrix are one head."""
+    depth: int = option(default=1, least=1)
+    """Attention layers, the read-out included."""
+    residual: bool = False
+    """Whether a hidden layer adds to its input. Without, small weights lose the data."""
+    layer_norm: bool = False
+    """Whether every layer reads normalised tokens, see :func:`layer_norm`."""
+    key_width: int = option(default=100, least=1)
+    """Neurons of a query and of a key matrix, all heads together, $m_k$."""
+    value_width: int = option(default=20, least=1)
+    """Neurons of a value matrix, all heads together, $m_v$."""
+    init_scale: float = option(default=0.1, above=0)
+    r"""Scale of the initial weights, $\sigma_0\sqrt{d}$."""
+    kernel: str = option(default="softmax", among=tuple(KERNELS))
+    """How queries and keys become attention weights."""
+
+    def __post_init__(self):
+        for name in ("key_width", "value_width"):
+            if getattr(self, name) % self.heads:
+                rule = f"must be a multiple of heads = {self.heads}"
+                raise field_error(name, getattr(self, name), rule)
+
+    def init(self, *, key: Key[Array, ""], dimension: int) -> StackWeights:
+        r"""Draw all weights from $N(0, \sigma_0^2)$, but see :meth:`output_scale`.
+
+        The read-out is drawn as :class:`TwoLayer` draws it, whatever is below.
+        """
+        readout = TwoLayer(self.key_width, self.value_width, self.init_scale)
+        # The read-out splits the key in four, which takes the numbers 0 to 3.
+        keys = [jax.random.fold_in(key, 4 + layer) for layer in range(self.depth - 1)]
+        return StackWeights(
+            hidden=tuple(self._hidden(key=part, dimension=dimension) for part in keys),
+            readout=readout.init(key=key, dimension=dimension),
+        )
+
+    def _hidden(self, *, key: Key[Array, ""], dimension: int) -> HiddenWeights:
+        widths = (self.key_width, self.key_width, self.value_width)
+        *keys, last = jax.random.split(key, 4)
+        sigma_0 = self.init_scale / dimension**0.5
+        query, key, value = (
+            sigma_0 * jax.random.normal(part, (width, dimension))
+            for part, width in zip(keys, widths, strict=True)
+        )
+        output = jax.random.normal(last, (dimension, self.value_width))
+        return HiddenWeights(query, key, value, self.output_scale(dimension) * output)
+
+    def output_scale(self, dimension: int) -> float | Float[Array, ""]:
+        r"""Standard deviation of the initial $W_O$.
+
+        With a residual it is $\sigma_0$ as everywhere, and the layer begins near the
+        identity. Without one the data would shrink by $\sigma_0^2\sqrt{d m_v}$ at each
+        layer, so $W_O$ has $1/(\sigma_0\sqrt{d m_v})$: then $E\|W_O W_V h\|^2 = \|h\|^2$.
+        """
+        if self.residual:
+            return self.init_scale / dimension**0.5
+        return 1 / (self.init_scale * self.value_width**0.5)
+
+
+def layer_norm(
+    tokens: Float[Array, "token dimension"],
+) -> Float[Array, "token dimension"]:
+    r"""LayerNorm without trained parameters: $(x - \bar x)/\|x - \bar x\|$, $\bar x$ the mean.
+
+    The usual length is $\sqrt d$; a fixed gain of $1/\sqrt d$ makes it 1, the length of
+    the paper's signal, so that learning rates keep their meaning. Subtracting the mean
+    moves a sparse token by $1/\sqrt d$ of its length at most, but to every coordinate.
+    All tokens become equally long: what the model reads has SNR 1.
+    """
+    centred = tokens - tokens.mean(-1, keepdims=True)
+    squares = (centred**2).sum(-1, keepdims=True)
+    return centred * jax.lax.rsqrt(squares + EPSILON)
+
+
+def stack_form(
+    model: Stack, weights: StackWeights, tokens: Float[Array, "token dimension"]
+) -> tuple[Float[Array, ""], Float[Array, "head query_token key_token"]]:
+    r"""$f(W, X)$ and the attention of the read-out's heads; ``tokens`` is $X^\top$."""
+    for layer in weights.hidden:
+        update = _mixed(model, layer, _read(model, tokens)) @ layer.output.T
+        tokens = tokens + update if model.residual else update
+    read = _read(model, tokens)
+    s = _attention(model, weights.readout, read)
+    values = _mean_values(model, weights.readout) @ read.T
+    return (s.sum(1) * values).sum(), s
+
+
+def _read(model: Stack, tokens):
+    return layer_norm(tokens) if model.layer_norm else tokens
+
+
+def _attention(
+    model: Stack,
+    layer: HiddenWeights | TwoLayerWeights,
+    tokens: Float[Array, "token dimension"],
+) -> Float[Array, "head token token"]:
+    queries = _by_head(model, tokens @ layer.query.T)
+    keys = _by_head(model, tokens @ layer.key.T)
+    return jax.vmap(KERNELS[model.kernel])(queries, keys)
+
+
+def _mixed(
+    model: Stack, layer: HiddenWeights, tokens: Float[Array, "token dimension"]
+) -> Float[Array, "token value_neuron"]:
+    """What each token gathers: all heads' values side by side."""
+    values = _by_head(model, tokens @ layer.value.T)
+    mixed = _attention(model, layer, tokens) @ values
+    return mixed.swapaxes(0, 1).reshape(tokens.shape[0], -1)
+
+
+def _by_head(
+    model: Stack, products: Float[Array, "token neuron"]
+) -> Float[Array, "head token width"]:
+    return products.reshape(products.shape[0], model.heads, -1).swapaxes(0, 1)
+
+
+def _mean_values(
+    model: Stack, readout: TwoLayerWeights
+) -> Float[Array, "head dimension"]:
+    r"""What each head adds to $v = \frac1{m_v}\sum_r (w_{V,1,r} - w_{V,-1,r})$.
+
+    The read-out is linear in the values, so only these enter: the scalar form.
+    """
+    difference = readout.value_plus - readout.value_minus
+    by_head = difference.reshape(model.heads, -1, difference.shape[-1])
+    return by_head.sum(1) / model.value_width

@@ -1,0 +1,72 @@
+"""A grid over fields of an experiment, cut into batches that share one program."""
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from piste.experiment import Experiment
+from piste.values import digest, fields_of, override
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One point of the grid: its place, the settings that make it, the experiment."""
+
+    place: int
+    settings: dict[str, Any]
+    experiment: Experiment
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """An experiment with some dotted fields varied.
+
+    An axis is one field, or several that change together, joined by commas:
+    ``{"seed": range(5), "rule.b1, rule.b2": [(0, 0), (0.9, 0.99)]}``.
+    """
+
+    base: Experiment
+    axes: Mapping[str, Sequence[Any]]
+
+    def cells(self) -> list[Cell]:
+        """All points, the last axis fastest."""
+        cells = []
+        for place, point in enumerate(itertools.product(*self.axes.values())):
+            settings: dict[str, Any] = {}
+            for names, value in zip(self.axes, point, strict=True):
+                fields = [name.strip() for name in names.split(",")]
+                values = value if len(fields) > 1 else (value,)
+                settings |= dict(zip(fields, values, strict=True))
+            cells.append(Cell(place, settings, override(self.base, settings)))
+        return cells
+
+    def batches(self, size: int) -> list[list[Cell]]:
+        """Cells that one compiled program can run, at most so many at once."""
+        groups: dict[str, list[Cell]] = {}
+        for cell in self.cells():
+            groups.setdefault(static_part(cell.experiment), []).append(cell)
+        return [
+            group[start : start + size]
+            for group in groups.values()
+            for start in range(0, len(group), size)
+        ]
+
+    @property
+    def digest(self) -> str:
+        """Content address of the whole grid."""
+        axes = {
+            name: [list(v) if isinstance(v, tuple) else v for v in values]
+            for name, values in self.axes.items()
+        }
+        return digest([digest(self.base), axes])
+
+
+def static_part(experiment: Experiment) -> str:
+    """What fixes the compiled program: everything but floats and the seed."""
+    kept = {
+        name: value
+        for name, value in fields_of(experiment).items()
+        if name != "seed" and not isinstance(value, float)
+    }
+    return digest(kept)
