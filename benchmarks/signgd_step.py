@@ -170,11 +170,18 @@ def check_same_losses(ours: np.ndarray, theirs: np.ndarray, early: int = 20) -> 
 
 
 def sign_descent(steps: int, repetitions: int) -> dict:
-    experiment = override(Experiment(), {"precision": "float32", "steps": steps})
+    # The reduced form takes plain signs, as the script does; the exact one does more.
+    changes = {"precision": "float32", "steps": steps, "form": "reduced"}
+    experiment = override(Experiment(), changes)
     system, plan = dynamics.build(experiment), dynamics.Plan.of(experiment)
+    exact = dynamics.build(override(experiment, {"form": "exact"}))
+    piste_run(exact, plan)
     compiling = compile_seconds(system, plan)
     first, records = timed(lambda: piste_run(system, plan))
-    works = {"piste": lambda: piste_run(system, plan)}
+    works = {
+        "piste": lambda: piste_run(system, plan),
+        "exact": lambda: piste_run(exact, plan),
+    }
     found = {"steps": steps, "records": int(plan.times.size)}
     try:
         script = TorchScript(dynamics.draw(experiment), experiment.rule.learning_rate)
@@ -226,10 +233,12 @@ def report(sign: dict, gram: dict) -> dict[str, float]:
     per_step = 1e3 / sign["steps"]
     print(f"\nSignGD, default size, float32, {sign['steps']} steps, all probes")
     row("piste", median["piste"], median["piste"] * per_step)
+    row("piste, exact signs", median["exact"], median["exact"] * per_step)
     ratios = {}
     if "torch" in median:
         row("PyTorch autograd", median["torch"], median["torch"] * per_step)
         ratios["torch / piste"] = median["torch"] / median["piste"]
+        ratios["torch / piste, exact signs"] = median["torch"] / median["exact"]
         whole = median["piste"] + sign["compile"]
         ratios["torch / (piste + compile)"] = median["torch"] / whole
     row("piste, compiling", sign["compile"])

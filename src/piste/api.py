@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import jax
 import numpy as np
 import xarray as xr
 
@@ -11,6 +12,7 @@ from piste import console
 from piste.claims import Judgement, Timeline, detect, judge
 from piste.dynamics import draw
 from piste.experiment import Experiment
+from piste.models import TwoLayerWeights
 from piste.papers import find_paper
 from piste.papers import preset as _preset
 from piste.store import Run, Store, read_manifest, run_in_memory
@@ -65,14 +67,21 @@ def initial_state(experiment: Experiment) -> dict[str, np.ndarray]:
     ``tokens`` has a sample, a token and a coordinate axis; weights have a neuron a row.
     """
     start = draw(experiment)
-    arrays = {
-        "tokens": start.data.tokens(),
-        "labels": start.data.labels,
-        "test_tokens": start.test.tokens(),
-        "test_labels": start.test.labels,
-        "value_plus": start.weights.value_plus,
-        "value_minus": start.weights.value_minus,
-        "query": start.weights.query,
-        "key": start.weights.key,
-    }
+    with jax.enable_x64(True):
+        arrays = {
+            "tokens": start.data.tokens(),
+            "labels": start.data.labels,
+            "test_tokens": start.test.tokens(),
+            "test_labels": start.test.labels,
+        } | _named(start.weights)
     return {name: np.asarray(array) for name, array in arrays.items()}
+
+
+def _named(weights: Any) -> dict[str, Any]:
+    """Weight matrices by name; the hidden layers of a stack are numbered."""
+    if isinstance(weights, TwoLayerWeights):
+        return vars(weights)
+    found = _named(weights.readout)
+    for depth, layer in enumerate(weights.hidden):
+        found = found | {f"hidden_{depth}_{n}": part for n, part in vars(layer).items()}
+    return found

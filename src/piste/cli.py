@@ -59,6 +59,8 @@ def _parser() -> argparse.ArgumentParser:
     reproduce.add_argument(
         "--quick", action="store_true", help="less of all, in seconds"
     )
+    words = "only these studies, by name, with commas between"
+    reproduce.add_argument("--only", default="", metavar="STUDIES", help=words)
     _common(reproduce)
     verify = command("verify", _verify, "judge a paper's claims on stored runs")
     verify.add_argument("paper")
@@ -243,10 +245,12 @@ def _reproduce(options, rest: list[str]) -> int:
     with progress(out) as bars:
 
         def watch(study):
-            total = sum(experiment.steps for experiment in study.experiments)
-            return watcher(bars, study.name, total)
+            return watcher(bars, study.name, study.steps)
 
-        results = reproduce(paper, options.out, options.quick, options.fresh, watch)
+        only = [name for name in options.only.split(",") if name]
+        results = reproduce(
+            paper, options.out, options.quick, options.fresh, only, watch
+        )
     out.print()
     for words in paper.part("summary").lines(results.tables):
         out.print(words)

@@ -1,7 +1,7 @@
 """Reproduce a paper: run its studies, draw, judge, and write one page about it."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,13 +10,17 @@ import pandas as pd
 import xarray as xr
 
 from piste.claims import Judgement, detect, judge
-from piste.errors import InputError
+from piste.dynamics import choose_form
+from piste.errors import InputError, did_you_mean
 from piste.papers import Paper, Study
 from piste.report import render
-from piste.store import Run, Store, environment, make_folder
-from piste.values import fields_of, word_of
+from piste.store import Store, environment, make_folder
+from piste.sweeps import run_sweep
+from piste.values import fields_of
 
-Evidence = dict[str, list[xr.Dataset]]
+Watch = Callable[[int, float], None]
+Evidence = dict[str, list[xr.Dataset] | xr.Dataset]
+"""By study: the trajectories of its runs, or the one dataset of its sweep."""
 
 
 @dataclass(frozen=True)
@@ -30,43 +34,54 @@ class Results:
     runs: int
 
 
-def run_study(
-    study: Study, store: Store, watch: Callable[[int, float], None], fresh: bool
-) -> list[Run]:
-    """Run all experiments of a study; ``watch`` is told the steps of the whole study."""
-    runs, done = [], 0
-    for experiment in study.experiments:
-        name = f"{study.name}-seed={experiment.seed}"
-        before = done
-        run = store.run(
-            experiment, name, lambda step, loss, b=before: watch(b + step, loss), fresh
-        )
-        done += experiment.steps
-        watch(done, float(run.trajectory().train_loss[-1]))
-        runs.append(run)
-    return runs
-
-
 def reproduce(
     paper: Paper,
     root: Path,
     quick: bool = False,
     fresh: bool = False,
-    watch: Callable[[Study], Callable[[int, float], None]] = lambda study: _silent,
-    on_stage: Callable[[str], None] = lambda words: None,
+    only: Sequence[str] = (),
+    watch: Callable[[Study], Watch] = lambda study: _silent,
 ) -> Results:
-    """Run, judge and draw everything of a paper under ``root/paper``."""
+    """Run, judge and draw everything of a paper, or ``only`` some studies of it."""
+    studies = chosen(paper, quick, only)
     folder = root / (paper.name + ("-quick" if quick else ""))
     make_folder(folder)
-    store = Store(folder / "runs")
+    evidence = {s.name: run_study(s, folder, watch(s), fresh) for s in studies}
+    return _write(paper, folder, quick, studies, evidence)
+
+
+def chosen(paper: Paper, quick: bool, only: Sequence[str]) -> tuple[Study, ...]:
+    """The studies asked for, by name."""
     studies = paper.part("studies").studies(quick)
-    runs = {s.name: run_study(s, store, watch(s), fresh) for s in studies}
-    on_stage("judging and drawing")
-    return _write(paper, folder, quick, studies, runs, _evidence(runs))
+    names = [study.name for study in studies]
+    for name in only:
+        if name not in names:
+            near = did_you_mean(name, names)
+            raise InputError(f"only = {name}: must be among {', '.join(names)}{near}")
+    return tuple(study for study in studies if not only or study.name in only)
 
 
-def _evidence(runs: dict[str, list[Run]]) -> Evidence:
-    return {name: [run.trajectory().load() for run in of] for name, of in runs.items()}
+def run_study(
+    study: Study, folder: Path, watch: Watch, fresh: bool = False
+) -> list[xr.Dataset] | xr.Dataset:
+    """Run a study, or open it; ``watch`` is told the steps of the whole of it."""
+    if study.sweep is not None:
+        place = folder / "sweeps" / f"{study.name}-{study.sweep.digest[:8]}"
+        return run_sweep(
+            study.sweep, place, study.probes, study.batch, watch, fresh, study.until
+        )
+    store, found, done = Store(folder / "runs"), [], 0
+    for experiment in study.experiments:
+        name = f"{study.name}-seed={experiment.seed}"
+        run = store.run(experiment, name, _offset(watch, done), fresh)
+        found.append(run.trajectory().load().assign_attrs(seconds=run.manifest.seconds))
+        done += experiment.steps
+        watch(done, float(found[-1].train_loss[-1]))
+    return found
+
+
+def _offset(watch: Watch, done: int) -> Watch:
+    return lambda step, loss: watch(done + step, loss)
 
 
 def _silent(step: int, loss: float) -> None:
@@ -74,13 +89,16 @@ def _silent(step: int, loss: float) -> None:
 
 
 def verify(paper: Paper, root: Path) -> list[Judgement]:
-    """Judge the claims of a paper on runs that are already stored; writes nothing."""
+    """Judge the claims of a paper on the stored runs of earlier reproductions."""
     for quick in (False, True):
-        store = Store(root / (paper.name + ("-quick" if quick else "")) / "runs")
-        studies = paper.part("studies").studies(quick)
-        found = {s.name: store.find_all(s.experiments) for s in studies}
-        if all(len(found[study.name]) == len(study.experiments) for study in studies):
-            return judge(paper.part("claims").CLAIMS, _evidence(found))
+        folder = root / (paper.name + ("-quick" if quick else ""))
+        if (folder / "verdicts.json").exists():
+            done = json.loads((folder / "studies.json").read_text())
+            studies = [
+                s for s in paper.part("studies").studies(quick) if s.name in done
+            ]
+            evidence = {s.name: run_study(s, folder, _silent) for s in studies}
+            return judge(paper.part("claims").CLAIMS, evidence)
     raise InputError(
         f"out = {root}: has no complete runs of {paper.name}; "
         f"piste reproduce {paper.name} makes them"
@@ -92,7 +110,6 @@ def _write(
     folder: Path,
     quick: bool,
     studies: tuple[Study, ...],
-    runs: dict[str, list[Run]],
     evidence: Evidence,
 ) -> Results:
     judgements = judge(paper.part("claims").CLAIMS, evidence)
@@ -101,24 +118,30 @@ def _write(
     for name, picture in pictures.items():
         picture.save(folder / "figures", name)
     _write_tables(folder / "tables", tables)
-    verdicts = [judgement.to_json() for judgement in judgements]
-    (folder / "verdicts.json").write_text(
-        json.dumps(verdicts, indent=2, ensure_ascii=False), "utf-8"
-    )
+    _write_json(folder / "verdicts.json", [j.to_json() for j in judgements])
+    _write_json(folder / "studies.json", [study.name for study in studies])
     page = render(
         paper,
-        detect(next(iter(evidence.values()))[0]),
+        [detect(run) for run in evidence.get("stages", [])],
         judgements,
         pictures,
         tables,
-        [_describe(study, runs[study.name]) for study in studies],
+        [_describe(study, evidence[study.name]) for study in studies],
         environment(),
         f"pip install . && piste reproduce {paper.name}"
         + (" --quick" if quick else ""),
     )
     (folder / "report.html").write_text(page, "utf-8")
-    count = sum(len(of) for of in runs.values())
+    count = sum(_count(evidence[study.name]) for study in studies)
     return Results(folder, judgements, tables, len(pictures), count)
+
+
+def _count(found: list[xr.Dataset] | xr.Dataset) -> int:
+    return found.sizes["cell"] if isinstance(found, xr.Dataset) else len(found)
+
+
+def _write_json(path: Path, content: Any) -> None:
+    path.write_text(json.dumps(content, indent=2, ensure_ascii=False), "utf-8")
 
 
 def _write_tables(folder: Path, tables: dict[str, tuple[str, pd.DataFrame]]) -> None:
@@ -126,22 +149,21 @@ def _write_tables(folder: Path, tables: dict[str, tuple[str, pd.DataFrame]]) -> 
     for name, (caption, frame) in tables.items():
         frame.to_csv(folder / f"{name}.csv", index=False)
         rows = json.loads(str(frame.to_json(orient="records")))
-        content = {"caption": caption, "rows": rows}
-        text = json.dumps(content, indent=2, ensure_ascii=False)
-        (folder / f"{name}.json").write_text(text, "utf-8")
+        _write_json(folder / f"{name}.json", {"caption": caption, "rows": rows})
 
 
-def _describe(study: Study, runs: list[Run]) -> dict[str, Any]:
-    first = runs[0]
-    settings = fields_of(first.experiment)
-    lines = (f"{name:<28}{value}" for name, value in settings.items() if name != "seed")
+def _describe(study: Study, found: list[xr.Dataset] | xr.Dataset) -> dict[str, Any]:
+    """What the page says of a study: its size, arithmetic, time and configuration."""
+    settings = {k: v for k, v in fields_of(study.base).items() if k != "seed"}
+    if study.sweep is not None:
+        settings |= {f"over {name}": list(v) for name, v in study.sweep.axes.items()}
+    parts = [found] if isinstance(found, xr.Dataset) else found
     return {
         "name": study.name,
         "meaning": study.meaning,
-        "runs": len(runs),
-        "rule": word_of(first.experiment.rule),
-        "form": first.manifest.form,
-        "precision": first.experiment.precision,
-        "seconds": round(sum(run.manifest.seconds for run in runs), 1),
-        "configuration": "\n".join(lines),
+        "runs": _count(found),
+        "form": choose_form(study.base),
+        "precision": study.base.precision,
+        "seconds": round(sum(part.attrs["seconds"] for part in parts), 1),
+        "configuration": "\n".join(f"{name:<28}{v}" for name, v in settings.items()),
     }

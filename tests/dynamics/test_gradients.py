@@ -176,15 +176,16 @@ def test_an_exact_step_moves_the_dense_weights_by_the_decimal_signs(
 
 def assert_dense(form, state, weights, begun):
     """The form's views are those of the dense weights, in training and in test."""
-    for view, data in (
-        (form.view(state.params), begun.data),
-        (form.test_view(state.params), begun.test),
-    ):
-        x = reference.tokens(data)
-        v = np.asarray(weights.mean_value())
-        assert_close(view.value, np.einsum("itd,d->ti", x, v))
-        assert_close(view.query, np.einsum("itd,sd->tis", x, weights.query))
-        assert_close(view.key, np.einsum("itd,sd->tis", x, weights.key))
+    view, x = form.view(state.params), reference.tokens(begun.data)
+    v = np.asarray(weights.mean_value())
+    assert_close(view.value, np.einsum("itd,d->ti", x, v))
+    assert_close(view.query, np.einsum("itd,sd->tis", x, weights.query))
+    assert_close(view.key, np.einsum("itd,sd->tis", x, weights.key))
+    labels, tests = np.asarray(begun.test.labels), reference.tokens(begun.test)
+    margins = [
+        y * reference.output(weights, t) for y, t in zip(labels, tests, strict=True)
+    ]
+    assert_close(form.test_view(state.params).margins(), np.array(margins), slack=10)
 
 
 # --- how many gradient entries are within rounding of zero --------------------------

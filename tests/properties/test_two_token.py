@@ -19,17 +19,15 @@ collect = jax.jit(TwoTokenData.collect)
 @st.composite
 def data_and_parts(draw):
     # Few shapes, many numbers: every new shape is compiled.
-    rows, samples = draw(st.sampled_from([(1, 1), (4, 3), (2, 5)]))
+    rows, samples = draw(st.sampled_from([(2, 1), (4, 3), (6, 3), (6, 5), (10, 5)]))
     dimension, neurons = 3, draw(st.sampled_from([(), (3,)]))
 
     def array(*shape):
         return jnp.asarray(draw(hnp.arrays(float, shape, elements=reals())))
 
-    row = draw(hnp.arrays(int, (2, samples), elements=st.integers(0, rows - 1)))
     data = TwoTokenData(
         basis=array(rows, dimension),
-        row=jnp.asarray(row),
-        weight=array(2, samples),
+        weight=array(samples),
         labels=jnp.ones(samples),
     )
     return data, array(rows, *neurons), array(2, samples, *neurons)
@@ -47,10 +45,26 @@ def test_collect_is_the_transpose_of_expand(drawn):
 def test_expand_is_what_it_says_entry_by_entry(drawn):
     data, products, _ = drawn
     expanded = np.asarray(expand(data, products))
-    for token, sample in np.ndindex(2, data.row.shape[1]):
-        row = np.asarray(data.row)[token, sample]
-        truth = np.asarray(data.weight)[token, sample] * np.asarray(products)[row]
-        np.testing.assert_array_equal(expanded[token, sample], truth)
+    samples, rows = data.labels.size, data.basis.shape[0]
+    products, weight = np.asarray(products), np.asarray(data.weight)
+    for sample in range(samples):
+        first = 0 if rows == samples + 1 else sample
+        truth = weight[sample] * products[first]
+        np.testing.assert_array_equal(expanded[0, sample], truth)
+        second = products[rows - samples + sample]
+        np.testing.assert_array_equal(expanded[1, sample], second)
+
+
+@given(data_and_parts())
+def test_the_largest_of_each_row_is_spread_back(drawn):
+    data, _, parts = drawn
+    parts = parts if parts.ndim == 2 else parts[..., 0]
+    back = np.asarray(data.spread(data.largest(parts)))
+    assert (back >= np.asarray(parts)).all()
+    shared = data.basis.shape[0] == data.labels.size + 1
+    truth = np.asarray(parts).copy()
+    truth[0] = truth[0].max() if shared else truth[0]
+    np.testing.assert_array_equal(back, truth)
 
 
 @given(data_and_parts())

@@ -7,15 +7,17 @@ import typing
 from hypothesis import strategies as st
 
 from piste.experiment import Experiment, Record
-from piste.models import MODELS
+from piste.models import MODELS, Stack
 from piste.rules import RULES
-from piste.tasks import TASKS, SignalNoise
+from piste.tasks import TASKS, NoisyImages, SignalNoise
 
 
 def _field(field: dataclasses.Field, kind: type) -> st.SearchStrategy:
     limits = field.metadata
     if "among" in limits:
         return st.sampled_from(limits["among"])
+    if kind is bool:
+        return st.booleans()
     if kind is int:
         return st.integers(limits.get("least", -1000), limits.get("most", 5000))
     if kind is float:
@@ -35,17 +37,41 @@ def fields(cls: type) -> dict[str, st.SearchStrategy]:
     return {f.name: _field(f, hints[f.name]) for f in dataclasses.fields(cls)}
 
 
+def _fit_signal_noise(parts: dict) -> dict:
+    """The noise fits into the dimension."""
+    room = parts["dimension"] - 1
+    return parts | {"noise_coordinates": min(parts["noise_coordinates"], room)}
+
+
+def _fit_noisy_images(parts: dict) -> dict:
+    """As many of each class, and two classes."""
+    positive, negative = parts["positive_class"], parts["negative_class"]
+    if positive == negative:
+        negative = (positive + 1) % 10
+    samples = parts["samples"] + parts["samples"] % 2
+    return parts | {"samples": samples, "negative_class": negative}
+
+
+def _fit_stack(parts: dict) -> dict:
+    """Heads share out the neurons."""
+    widths = {name: parts[name] for name in ("key_width", "value_width")}
+    heads = min(parts["heads"], *widths.values())
+    fitted = {name: width - width % heads for name, width in widths.items()}
+    return parts | {"heads": heads} | fitted
+
+
+_FITS = {
+    SignalNoise: _fit_signal_noise,
+    NoisyImages: _fit_noisy_images,
+    Stack: _fit_stack,
+}
+"""How fields that depend on each other are made to agree."""
+
+
 def members(cls: type) -> st.SearchStrategy:
-    """Values of a class; the noise always fits into the dimension."""
-    if cls is not SignalNoise:
-        return st.builds(cls, **fields(cls))
-
-    def fit(parts: dict) -> SignalNoise:
-        room = parts["dimension"] - 1
-        fitted = min(parts["noise_coordinates"], room)
-        return SignalNoise(**(parts | {"noise_coordinates": fitted}))
-
-    return st.fixed_dictionaries(fields(cls)).map(fit)
+    """Values of a class, with fields that agree."""
+    fit = _FITS.get(cls, lambda parts: parts)
+    return st.fixed_dictionaries(fields(cls)).map(lambda parts: cls(**fit(parts)))
 
 
 def experiments() -> st.SearchStrategy[Experiment]:

@@ -1,10 +1,13 @@
 """The signal-noise distribution against its definition, with honest error bars."""
 
+import dataclasses
+
 import jax
 import numpy as np
 import pytest
 
 from piste.dynamics import draw
+from piste.errors import InputError
 from piste.probes import reference
 from piste.streams import Stream, stream
 from piste.tasks import SignalNoise
@@ -121,3 +124,130 @@ def test_another_seed_changes_all_of_it():
         same = np.asarray(here == there) & (np.asarray(here) != 0)
         assert not same.any()
     assert not np.array_equal(one.data.basis[1:], one.test.basis[1:7])
+
+
+# --- structured noise ------------------------------------------------------------------
+
+
+def noise_of(size=SIZE, **fields):
+    """Noise tokens of the small task with other fields, without the signal's place."""
+    task = dataclasses.replace(TASK, **fields)
+    drawn = task.sample(key=stream(0, Stream.DATA), size=size)
+    return np.asarray(drawn.basis)[1:, 1:]
+
+
+def second_moment(values):
+    """Mean and standard error of squared norms."""
+    squares = (values**2).sum(-1)
+    return squares.mean(), squares.std() / squares.size**0.5
+
+
+@pytest.mark.parametrize("kind", ["sparse", "correlated", "shared"])
+def test_every_kind_of_noise_has_the_same_expected_squared_norm(kind):
+    mean, error = second_moment(noise_of(noise=kind))
+    assert abs(mean - 1.5**2) < 4.5 * error
+
+
+def test_correlated_noise_has_the_same_places_and_marginals(noise):
+    drawn = noise_of(noise="correlated")
+    np.testing.assert_array_equal(drawn != 0, noise[:, 1:] != 0)
+    values, variance = drawn[drawn != 0], 1.5**2 / 7
+    # Entries of a sample are dependent, so the error bars count samples.
+    assert abs((values**2).mean() - variance) < 4 * variance * (2 / SIZE) ** 0.5
+    assert abs((values**4).mean() / variance**2 - 3) < 4 * (96 / SIZE) ** 0.5
+
+
+@pytest.mark.parametrize("rho", [0.0, 0.6, 0.95])
+def test_correlation_falls_by_a_factor_with_every_coordinate(rho):
+    drawn = noise_of(noise="correlated", noise_correlation=rho)
+    for distance in (1, 2, 5):
+        here, there = drawn[:, :-distance], drawn[:, distance:]
+        both = (here != 0) & (there != 0)
+        products = (here * there)[both] / (1.5**2 / 7)
+        # Samples are independent, pairs within one are not: up to 7 in each.
+        error = products.std() * (7 / products.size) ** 0.5
+        assert abs(products.mean() - rho**distance) < 4 * error
+
+
+def test_one_coordinate_can_be_correlated_with_nothing():
+    one = noise_of(size=50, noise="correlated", noise_coordinates=1)
+    np.testing.assert_array_equal(
+        one, noise_of(size=50, noise="sparse", noise_coordinates=1)
+    )
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3, 0.8])
+def test_shared_noise_has_its_share_along_one_direction(share):
+    drawn = noise_of(noise="shared", noise_shared=share)
+    levels, vectors = np.linalg.eigh(drawn.T @ drawn / SIZE)
+    # Along u: q σ_p² s, and what the sparse part has in any direction.
+    top = share * 1.5**2 + (1 - share) * 1.5**2 / 29
+    # The largest of 29 equal levels is above their mean; the spike is not.
+    assert abs(levels[-1] / top - 1) < (0.1 if share == 0 else 0.05)
+    if share:
+        assert (np.abs(vectors[:, -1]) > 0.05).sum() <= 7
+
+
+def test_training_and_test_noise_share_the_direction_and_other_seeds_do_not():
+    def direction(data):
+        noise = np.asarray(data.basis)[1:]
+        return np.linalg.eigh(noise.T @ noise)[1][:, -1]
+
+    task = dataclasses.replace(
+        TASK, noise="shared", noise_shared=0.9, samples=400, test_samples=400
+    )
+    train, test = task.datasets(None, seed=0)
+    other, _ = task.datasets(None, seed=1)
+    assert abs(direction(train) @ direction(test)) > 0.99
+    assert abs(direction(train) @ direction(other)) < 0.9
+
+
+def test_shared_noise_is_far_from_orthogonal():
+    def cosine(**fields):
+        cosines = np.corrcoef(noise_of(size=400, **fields))
+        return np.abs(cosines[np.triu_indices(400, 1)]).mean()
+
+    assert cosine(noise="shared", noise_shared=0.9) > 3 * cosine(noise="sparse")
+
+
+def test_the_kind_of_noise_changes_neither_labels_nor_signals(data):
+    for kind in ("correlated", "shared"):
+        task = dataclasses.replace(TASK, noise=kind)
+        drawn = task.sample(key=stream(0, Stream.DATA), size=SIZE)
+        assert_close(drawn.labels, data.labels, slack=0)
+        assert_close(drawn.tokens()[:, 0], data.tokens()[:, 0], slack=0)
+
+
+def test_the_floats_of_structured_noise_are_traced():
+    traces = []
+
+    @jax.jit
+    def noise_row(task):
+        traces.append(task)
+        return task.sample(key=stream(0, Stream.DATA), size=3).basis[1]
+
+    tasks = [
+        dataclasses.replace(TASK, noise="correlated", noise_correlation=rho)
+        for rho in (0.1, 0.7)
+    ]
+    one, other = (np.asarray(noise_row(task)) for task in tasks)
+    assert len(traces) == 1 and not np.array_equal(one, other)
+
+
+@pytest.mark.parametrize(
+    ("fields", "line"),
+    [
+        (
+            {"noise": "pink"},
+            "noise = pink: must be one of sparse, correlated, shared",
+        ),
+        ({"noise_correlation": 1.0}, "noise-correlation = 1.0: must be below 1"),
+        ({"noise_correlation": -0.1}, "noise-correlation = -0.1: must be at least 0"),
+        ({"noise_shared": 1.0}, "noise-shared = 1.0: must be below 1"),
+        ({"noise_shared": -0.1}, "noise-shared = -0.1: must be at least 0"),
+    ],
+)
+def test_a_bad_field_is_one_line(fields, line):
+    with pytest.raises(InputError) as caught:
+        SignalNoise(**fields)
+    assert str(caught.value) == line

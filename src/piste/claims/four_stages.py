@@ -93,10 +93,11 @@ def losing_side(trajectory: xr.Dataset, series: xr.Dataset) -> xr.Dataset:
     settled, which is when the noise has long taken a side of its own.
     """
     final = np.sign(trajectory.query_signal.isel(step=-1))
-    settled = crossing("", "", series.voted, MOST, **_RISES).step or 0
-    noise = (trajectory[["key_noise", "query_noise"]] * final).sel(
-        step=slice(settled, None)
-    )
+    noise = trajectory[["key_noise", "query_noise"]] * final
+    settled = crossing("", "", series.voted, MOST, **_RISES).step
+    if settled is None:  # no vote, no losing side
+        return noise.isel(step=slice(0, 0)).mean(("neuron", "sample"))
+    noise = noise.sel(step=slice(settled, None))
     return noise.where(noise.isel(step=0) < 0).mean(("neuron", "sample"))
 
 

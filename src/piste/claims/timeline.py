@@ -24,15 +24,14 @@ class Boundary:
 
     def sentence(self) -> str:
         """The evidence in words."""
-        threshold = (
-            f"threshold {self.threshold if abs(self.threshold) > 1e-99 else 0:.3g}"
-        )
+        limit = 0.0 if abs(self.threshold) < 1e-99 else self.threshold
+        threshold = "" if np.isnan(limit) else f" (threshold {limit:.3g})"
         if self.step is None or self.after is None:
-            return f"{self.meaning}: not reached ({threshold})"
+            return f"{self.meaning}: not reached{threshold}"
         passed = f"{self.after[1]:.4g} at t = {self.after[0]}"
         if self.before is not None:
             passed = f"{self.before[1]:.4g} at t = {self.before[0]}, then {passed}"
-        return f"{self.meaning}: {passed} ({threshold})"
+        return f"{self.meaning}: {passed}{threshold}"
 
 
 @dataclass(frozen=True)
@@ -105,14 +104,15 @@ def crossing(
 def turning(name: str, meaning: str, series: xr.DataArray) -> Boundary:
     """Find where a series that falls at first turns: its lowest point, inside the run."""
     values, steps = series.values, series["step"].values
+    nowhere = Boundary(name, meaning, None, np.nan, None, None)
     if values.size == 0 or np.isnan(values).all():
-        return Boundary(name, meaning, None, np.nan, None, None)
+        return nowhere
     place = int(np.nanargmin(values))
-    if place == values.size - 1:
-        return Boundary(name, meaning, None, np.nan, None, None)
+    if place in (0, values.size - 1):
+        return nowhere
     after = (int(steps[place]), float(values[place]))
     before = (int(steps[0]), float(values[0]))
-    return Boundary(name, meaning, after[0], after[1], before, after)
+    return Boundary(name, meaning, after[0], np.nan, before, after)
 
 
 def spread(values: Iterable[float]) -> dict[str, float]:

@@ -63,6 +63,8 @@ class Claim:
     name: str
     statement: str
     judge: Callable[[Any], Sequence[Verdict]]
+    needs: tuple[str, ...] = ()
+    """The studies whose evidence it looks at; without them it is not judged."""
     figure: str = ""
     """The name of the figure that shows it."""
     remark: str = ""
@@ -121,8 +123,9 @@ class Judgement:
 
 
 def judge(claims: Sequence[Claim], evidence: Any) -> list[Judgement]:
-    """Judge every claim on the evidence."""
-    return [Judgement(claim, tuple(claim.judge(evidence))) for claim in claims]
+    """Judge every claim for which the evidence is there."""
+    ready = (claim for claim in claims if set(claim.needs) <= set(evidence))
+    return [Judgement(claim, tuple(claim.judge(evidence))) for claim in ready]
 
 
 def compare(

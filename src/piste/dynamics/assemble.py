@@ -100,9 +100,10 @@ def _rounded(tree, precision: str):
 
 def _full(experiment: Experiment, start: Start, whole: bool) -> AbstractForm:
     model, weights = experiment.model, start.weights
-    if isinstance(model, Stack):
-        return StackForm(model, weights, start.data, start.test)
-    return FullForm(weights, start.data, start.test, model.kernel)
+    if isinstance(weights, TwoLayerWeights):
+        return FullForm(weights, start.data, start.test, model.kernel)
+    assert isinstance(model, Stack)
+    return StackForm(model, weights, start.data, start.test)
 
 
 def _reduced(weights: TwoLayerWeights | StackWeights) -> Reduced:

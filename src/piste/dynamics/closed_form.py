@@ -68,10 +68,8 @@ def token_gradients(view: TwoTokenView) -> tuple[Float[Array, ""], Gradients]:
 
 def row_gradients(gradient: Scaled, data: TwoTokenData) -> Scaled:
     """Collect the coefficients of tokens into those of the distinct basis rows."""
-    rows = jnp.arange(data.basis.shape[0])
-    owned = data.row[..., None] == rows
-    log_scale = jnp.where(owned, gradient.log_scale[..., None], -jnp.inf).max((0, 1))
-    relative = jnp.exp(gradient.log_scale - log_scale[data.row])
+    log_scale = data.largest(gradient.log_scale)
+    relative = jnp.exp(gradient.log_scale - data.spread(log_scale))
     return Scaled(log_scale, data.collect(relative[..., None] * gradient.factor))
 
 
@@ -93,18 +91,7 @@ def exact_sign(
     basis: Float[Array, "row coordinate"], gradient: Scaled
 ) -> Float[Array, "coordinate neuron"]:
     """The sign of the gradient at every weight, free of underflow."""
-    log_scale, factor = gradient.log_scale, gradient.factor
-    relative = log_scale - log_scale.max()
-
-    def common():
-        return jnp.sign(basis.T @ (jnp.exp(relative)[:, None] * factor))
-
-    def by_column():
-        return jnp.sign(column_scaled(basis, log_scale).T @ factor)
-
-    # While all rows fit into the range of floats, one common factor is as exact.
-    fits = relative.min() > jnp.log(jnp.finfo(basis.dtype).tiny) / 2
-    return jax.lax.cond(fits, common, by_column)
+    return jnp.sign(column_scaled(basis, gradient.log_scale).T @ gradient.factor)
 
 
 def near_zero(

@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Int
 
 from piste.experiment import Experiment
-from piste.probes import OFTEN, RARELY
+from piste.probes import OFTEN, RARELY, Probe
 from piste.rules import Rule
 
 from ._base import AbstractForm, State
@@ -24,6 +24,13 @@ class System(eqx.Module):
 
     form: AbstractForm
     rule: Rule
+    only: tuple[str, ...] = eqx.field(static=True, default=())
+    """Names of the probes to measure; empty for all that the form has."""
+
+    def probes(self) -> tuple[Probe, ...]:
+        """What is measured."""
+        known = self.form.probes()
+        return tuple(p for p in known if not self.only or p.name in self.only)
 
     def start(self) -> State:
         """The state before the first step."""
@@ -58,7 +65,7 @@ class System(eqx.Module):
             False: self.form.view(state.params),
             True: self.form.test_view(state.params),
         }
-        probes = (probe for probe in self.form.probes() if probe.along == along)
+        probes = (probe for probe in self.probes() if probe.along == along)
         return {probe.name: probe.compute(views[probe.on_test]) for probe in probes}
 
 
@@ -131,7 +138,7 @@ class Chunk:
 
 def train(system: System, plan: Plan, state: State, start: int = 0) -> Iterator[Chunk]:
     """Run the chunks from ``start`` on; stop after one in which the loss diverged."""
-    along = {probe.name: probe.along for probe in system.form.probes()}
+    along = {probe.name: probe.along for probe in system.probes()}
     for index in range(start, plan.chunks):
         gaps, flags = plan.gaps(index), plan.flags(index)
         state, records = run_chunk(system, state, gaps, flags)

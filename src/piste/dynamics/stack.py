@@ -5,7 +5,8 @@ unchanged. A stack has more than these probes show; they are told about the read
 the layer that the paper's statements are about:
 
 - inner products are those of the read-out's weights with the raw tokens, μ and ξ_i,
-  also where hidden layers or LayerNorm come before it;
+  also where hidden layers or LayerNorm come before it (they say little about deep
+  stacks without residuals, whose read-out does not live in the space of the tokens);
 - neurons are those of all heads side by side, attention is the mean over heads;
 - losses and margins come from the forward pass of the whole stack.
 """

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from piste.models import KERNELS, TwoLayerWeights, logistic_loss, matrix_form
-from piste.probes import PROBES, Probe, TwoTokenView
+from piste.probes import PROBES, MarginView, Probe, TwoTokenView
 from piste.tasks import TwoTokenData
 
 from ._base import AbstractForm
@@ -160,13 +160,11 @@ class SupportForm(AbstractReducedForm):
 
     def _loss_and_sign(self, params):
         loss, tokens = token_gradients(self.project(params))
-        rows = jax.tree.map(
-            lambda part: row_gradients(part, self.data), tokens, is_leaf=_is_scaled
+        value, query, key = (
+            exact_sign(self.data.basis, row_gradients(part, self.data))
+            for part in (tokens.value, tokens.query, tokens.key)
         )
-        basis = self.data.basis
-        parts = [exact_sign(basis, rows.query), exact_sign(basis, rows.key)]
-        value = exact_sign(basis, rows.value)[:, 0]
-        return loss, Reduced(value, jnp.concatenate(parts, -1))
+        return loss, Reduced(value[:, 0], jnp.concatenate([query, key], -1))
 
     def project(self, params):
         """Inner products with the training tokens."""
@@ -182,11 +180,11 @@ class SupportForm(AbstractReducedForm):
         return dataclasses.replace(view, near_zero=counts)
 
     def test_view(self, params):
-        """Inner products with the test tokens."""
+        """The margins of the test samples."""
         basis = self.test.basis
         value, attention = self.offsets
         products = basis @ params.value + value, basis @ params.attention + attention
-        return _view(products, self.test, "softmax")
+        return _margins(products, self.test)
 
 
 class GramForm(AbstractReducedForm):
@@ -238,16 +236,30 @@ class GramForm(AbstractReducedForm):
         return _probes(closed=False)
 
     def test_view(self, params):
-        """Inner products with the test tokens."""
-        moved = self._moved(params, self.test_products, self.test_gram)
-        return _view(moved, self.test, "softmax")
+        """The margins of the test samples."""
+        return _margins(
+            self._moved(params, self.test_products, self.test_gram), self.test
+        )
 
     def _moved(self, params, start, gram):
         return start[0] + gram @ params.value, start[1] + gram @ params.attention
 
 
-def _is_scaled(part) -> bool:
-    return hasattr(part, "log_scale")
+def _margins(products, data: TwoTokenData) -> MarginView:
+    """Margins under softmax attention, with no token's inner products written out."""
+    value, attention = products
+    width = attention.shape[-1] // 2
+    (q1, q2), (k1, k2) = (
+        data.split(attention[:, :width]),
+        data.split(attention[:, width:]),
+    )
+    w, (v1, v2) = data.weight, data.split(value)
+    # z_l: how much more token l attends to the first token than to the second.
+    z1 = w * w * (q1 * k1).sum(-1) - w * (q1 * k2).sum(-1)
+    z2 = w * (q2 * k1).sum(-1) - (q2 * k2).sum(-1)
+    s1 = jax.nn.sigmoid(z1) + jax.nn.sigmoid(z2)
+    s2 = jax.nn.sigmoid(-z1) + jax.nn.sigmoid(-z2)
+    return MarginView(data.labels * (s1 * w * v1 + s2 * v2))
 
 
 def _near_zero(tokens: Gradients, data: TwoTokenData, exact: bool, copies=None):

@@ -1,17 +1,25 @@
 """Figures: trajectory in, picture out, one style."""
 
+from .generalisation import against_snr, persistence, what_it_sees
+from .rules import disparity, rules, similarity
 from .stages import attention, losses, overview, query_key, value_noise
 from .style import Picture
 from .switches import snapshots, stage_times, switches
 
 __all__ = [
     "Picture",
+    "against_snr",
     "attention",
+    "disparity",
     "losses",
     "overview",
+    "persistence",
     "query_key",
+    "rules",
+    "similarity",
     "snapshots",
     "stage_times",
     "switches",
     "value_noise",
+    "what_it_sees",
 ]

@@ -158,3 +158,15 @@ def end_label(axes: Axes, x: float, y: float, text: str, colour: str, **more) ->
         annotation_clip=False,
         **options,
     )
+
+
+def spread_labels(axes: Axes, heights: list[float], gap: float = 0.065) -> list[float]:
+    """Move labels at these heights apart until none overlaps, keeping their order."""
+    to_axes = axes.transData + axes.transAxes.inverted()
+    places = to_axes.transform([(1, height) for height in heights])[:, 1]
+    order = np.argsort(places)
+    moved = places.copy()
+    for lower, upper in zip(order[:-1], order[1:], strict=True):
+        moved[upper] = max(moved[upper], moved[lower] + gap)
+    back = to_axes.inverted().transform([(0, place) for place in moved])[:, 1]
+    return [float(height) for height in back]

@@ -6,7 +6,6 @@ The last layer is the paper's read-out and everything that it has in common with
 
 import equinox as eqx
 import jax
-import jax.numpy as jnp
 from jaxtyping import Array, Float, Key
 
 from piste.values import field_error, option, value
@@ -49,7 +48,7 @@ class Stack:
     depth: int = option(default=1, least=1)
     """Attention layers, the read-out included."""
     residual: bool = False
-    """Whether a hidden layer adds to its input. Without, small weights lose the data."""
+    """Whether a hidden layer adds to its input or replaces it, see ``path_scale``."""
     layer_norm: bool = False
     """Whether every layer reads normalised tokens, see :func:`layer_norm`."""
     key_width: int = option(default=100, least=1)
@@ -68,7 +67,7 @@ class Stack:
                 raise field_error(name, getattr(self, name), rule)
 
     def init(self, *, key: Key[Array, ""], dimension: int) -> StackWeights:
-        r"""Draw all weights from $N(0, \sigma_0^2)$, but see :meth:`output_scale`.
+        r"""Draw all weights from $N(0, \sigma_0^2)$, but see :meth:`path_scale`.
 
         The read-out is drawn as :class:`TwoLayer` draws it, whatever is below.
         """
@@ -81,37 +80,37 @@ class Stack:
         )
 
     def _hidden(self, *, key: Key[Array, ""], dimension: int) -> HiddenWeights:
-        widths = (self.key_width, self.key_width, self.value_width)
-        *keys, last = jax.random.split(key, 4)
-        sigma_0 = self.init_scale / dimension**0.5
-        query, key, value = (
-            sigma_0 * jax.random.normal(part, (width, dimension))
-            for part, width in zip(keys, widths, strict=True)
+        query, key, value, output = jax.random.split(key, 4)
+        sigma_0, path = self.init_scale / dimension**0.5, self.path_scale(dimension)
+        keys, values = (self.key_width, dimension), (self.value_width, dimension)
+        return HiddenWeights(
+            query=sigma_0 * jax.random.normal(query, keys),
+            key=sigma_0 * jax.random.normal(key, keys),
+            value=path * jax.random.normal(value, values),
+            output=path * jax.random.normal(output, values[::-1]),
         )
-        output = jax.random.normal(last, (dimension, self.value_width))
-        return HiddenWeights(query, key, value, self.output_scale(dimension) * output)
 
-    def output_scale(self, dimension: int) -> float | Float[Array, ""]:
-        r"""Standard deviation of the initial $W_O$.
+    def path_scale(self, dimension: int) -> float | Float[Array, ""]:
+        r"""Standard deviation of the initial $W_V$ and $W_O$ of a hidden layer.
 
         With a residual it is $\sigma_0$ as everywhere, and the layer begins near the
-        identity. Without one the data would shrink by $\sigma_0^2\sqrt{d m_v}$ at each
-        layer, so $W_O$ has $1/(\sigma_0\sqrt{d m_v})$: then $E\|W_O W_V h\|^2 = \|h\|^2$.
+        identity. Without one that would shrink the data by $\sigma_0^2\sqrt{d m_v}$ at
+        each layer, so it is $(d m_v)^{-1/4}$: then $E\|W_O W_V h\|^2 = \|h\|^2$.
         """
         if self.residual:
             return self.init_scale / dimension**0.5
-        return 1 / (self.init_scale * self.value_width**0.5)
+        return (dimension * self.value_width) ** -0.25
 
 
 def layer_norm(
     tokens: Float[Array, "token dimension"],
 ) -> Float[Array, "token dimension"]:
-    r"""LayerNorm without trained parameters: $(x - \bar x)/\|x - \bar x\|$, $\bar x$ the mean.
+    r"""LayerNorm without trained parameters, $(x - \bar x)/\|x - \bar x\|$.
 
     The usual length is $\sqrt d$; a fixed gain of $1/\sqrt d$ makes it 1, the length of
     the paper's signal, so that learning rates keep their meaning. Subtracting the mean
-    moves a sparse token by $1/\sqrt d$ of its length at most, but to every coordinate.
-    All tokens become equally long: what the model reads has SNR 1.
+    $\bar x$ changes a sparse token by about $1/\sqrt d$ of its length, but in every
+    coordinate. All tokens become equally long: what the model reads has SNR 1.
     """
     centred = tokens - tokens.mean(-1, keepdims=True)
     squares = (centred**2).sum(-1, keepdims=True)

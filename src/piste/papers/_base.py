@@ -27,7 +27,7 @@ class Paper:
     """What the command line knows of a paper before it runs anything.
 
     The package has modules ``presets`` (a function for each preset), ``studies``,
-    ``claims`` (``CLAIMS``), ``figures`` and ``tables``.
+    ``claims`` (``CLAIMS``), ``figures``, ``tables`` and ``summary``.
     """
 
     name: str
@@ -46,11 +46,30 @@ class Paper:
 
 @dataclass(frozen=True)
 class Study:
-    """Runs that belong together, usually one experiment over seeds."""
+    """What belongs together: runs of their own, or a sweep in compiled batches."""
 
     name: str
     meaning: str
-    experiments: tuple[Any, ...]
+    experiments: tuple[Any, ...] = ()
+    """Experiments whose whole trajectories are kept."""
+    sweep: Any = None
+    """A grid of which some probes are kept."""
+    probes: tuple[str, ...] = ()
+    batch: int = 10
+    until: float = 0.0
+    """Training loss at which a batch of the sweep may stop."""
+
+    @property
+    def base(self) -> Any:
+        """The experiment that is repeated or varied."""
+        return self.experiments[0] if self.experiments else self.sweep.base
+
+    @property
+    def steps(self) -> int:
+        """All steps of all runs."""
+        cells = self.sweep.cells() if self.sweep else ()
+        swept = (cell.experiment for cell in cells)
+        return sum(experiment.steps for experiment in (*self.experiments, *swept))
 
 
 def papers() -> dict[str, Paper]:

@@ -19,11 +19,13 @@ Labels = Sequence[float] | np.ndarray
 
 def tokens(data: Any) -> np.ndarray:
     """All tokens of two-token data written out: sample, token, dimension."""
-    basis, row, weight = (np.asarray(x) for x in (data.basis, data.row, data.weight))
-    written = np.zeros((row.shape[1], 2, basis.shape[1]))
-    for sample in range(row.shape[1]):
-        for token in range(2):
-            written[sample, token] = weight[token, sample] * basis[row[token, sample]]
+    basis, weight = np.asarray(data.basis), np.asarray(data.weight)
+    samples, rows = weight.size, len(basis)
+    written = np.zeros((samples, 2, basis.shape[1]))
+    for sample in range(samples):
+        first = 0 if rows == samples + 1 else sample
+        written[sample, 0] = weight[sample] * basis[first]
+        written[sample, 1] = basis[rows - samples + sample]
     return written
 
 

@@ -39,6 +39,24 @@ class TwoTokenView(eqx.Module):
         return products[token] * self.labels.reshape(self.labels.shape + (1,) * extra)
 
 
+class MarginView(eqx.Module):
+    """The margins of some data, where nothing else is to be seen of it."""
+
+    margin: Float[Array, " sample"]
+
+    def margins(self) -> Float[Array, " sample"]:
+        """The margins $y_i f(W, X_i)$."""
+        return self.margin
+
+    def loss(self) -> Float[Array, ""]:
+        """The mean logistic loss."""
+        return logistic_loss(self.margin).mean()
+
+
+def _error(margins: Float[Array, " sample"]) -> Float[Array, ""]:
+    return (margins <= 0).astype(margins.dtype).mean()
+
+
 SIGNAL, NOISE = 0, 1
 
 PROBES = (
@@ -115,7 +133,7 @@ PROBES = (
         "test_loss",
         r"$L_D(W)$",
         "mean logistic loss on fresh samples",
-        TwoTokenView.loss,
+        lambda view: view.loss(),
         along=RARELY,
         on_test=True,
     ),
@@ -123,7 +141,7 @@ PROBES = (
         "test_error",
         r"$\Pr[y f(W, X) \leq 0]$",
         "share of fresh samples classified wrongly",
-        lambda view: (view.margins() <= 0).astype(view.value.dtype).mean(),
+        lambda view: _error(view.margins()),
         along=RARELY,
         on_test=True,
     ),

@@ -16,7 +16,7 @@ from piste.papers import Paper
 
 def render(
     paper: Paper,
-    timeline: Timeline,
+    timelines: Sequence[Timeline],
     judgements: Sequence[Judgement],
     pictures: dict[str, Picture],
     tables: dict[str, tuple[str, pd.DataFrame]],
@@ -29,8 +29,8 @@ def render(
     source = files("piste.report").joinpath("page.html.jinja").read_text("utf-8")
     return template.from_string(source).render(
         paper=paper,
-        bar=_bar(timeline),
-        timeline=timeline,
+        bar=_bar(timelines[0]) if timelines else [],
+        timeline=timelines[0] if timelines else None,
         judgements=judgements,
         tally=tally(judgements),
         figures={name: _figure(picture) for name, picture in pictures.items()},

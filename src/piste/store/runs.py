@@ -3,7 +3,7 @@
 import dataclasses
 import shutil
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -69,11 +69,6 @@ class Store:
             if manifest.value() == experiment:
                 return Run(folder, manifest)
         return None
-
-    def find_all(self, experiments: Iterable[Experiment]) -> list[Run]:
-        """The complete runs among those of some experiments."""
-        found = (self.find(experiment) for experiment in experiments)
-        return [run for run in found if run is not None]
 
     def interrupted(self, experiment: Experiment) -> Manifest | None:
         """What is known of a run of this experiment that has not ended."""
@@ -184,7 +179,7 @@ def _commit(
 
     A crash before the last write repeats the chunk and writes the same again.
     """
-    trajectory.write(folder, system.form.probes(), plan, chunk)
+    trajectory.write(folder, system.probes(), plan, chunk)
     steps = int(plan.times[plan.block(chunk.index)][-1])
     diverged = int(chunk.state.diverged)
     manifest = dataclasses.replace(

@@ -26,7 +26,7 @@ def create(folder: Path, system: System, plan: Plan, chunk: Chunk) -> None:
         _array(group, name, steps.shape, "int64", (name,), steps.size, symbol, meaning)[
             :
         ] = steps
-    for probe in system.form.probes():
+    for probe in system.probes():
         records = chunk.records[probe.name]
         length = times[probe.along].size
         shape = (length, *records.shape[1:])
@@ -90,13 +90,13 @@ def in_memory(system: System, plan: Plan, chunks: list[Chunk]) -> xr.Dataset:
     """The trajectory of a run that was not stored."""
     times = {OFTEN: plan.times, RARELY: plan.times[plan.tests]}
     arrays = {}
-    for probe in system.form.probes():
+    for probe in system.probes():
         records = np.concatenate([chunk.records[probe.name] for chunk in chunks])
         about = {"symbol": probe.symbol, "long_name": probe.symbol}
         about["meaning"] = probe.meaning
         arrays[probe.name] = ((probe.along, *probe.dims), records, about)
     sizes = {OFTEN: len(chunks[0].records), RARELY: 0}
-    for probe in system.form.probes():
+    for probe in system.probes():
         sizes[probe.along] = len(arrays[probe.name][1])
     coords = {name: (name, steps[: sizes[name]]) for name, steps in times.items()}
     data = _labelled(xr.Dataset(arrays, coords))

@@ -238,11 +238,5 @@ def _labelled(plus, minus):
 
 
 def _two_tokens(images, noise, labels) -> TwoTokenData:
-    size = labels.size
-    rows = jnp.arange(size)
-    return TwoTokenData(
-        basis=jnp.concatenate([images, noise]),
-        row=jnp.stack([rows, size + rows]),
-        weight=jnp.ones((2, size)),
-        labels=labels,
-    )
+    basis = jnp.concatenate([images, noise])
+    return TwoTokenData(basis, weight=jnp.ones(labels.size), labels=labels)

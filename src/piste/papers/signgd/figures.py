@@ -1,15 +1,43 @@
-"""The figures of the paper, by name."""
+"""The figures of the paper, by name: those for which the runs are there."""
+
+import jax
+import numpy as np
 
 from piste import figures
 from piste.claims import detect, summary
+from piste.dynamics import draw
 from piste.figures import Picture
 
+from . import presets
+from .generalisation_claims import RULES, images, synthetic
+from .optimiser_claims import BOUNDARIES, beta_table, betas
+from .persistence_claims import persistence_table
 from .slides import TIMES
+from .studies import VARIANTS
 
 
 def pictures(evidence) -> dict[str, Picture]:
     """Draw all figures from the runs of the studies."""
-    runs = evidence["stages"]
+    found = {}
+    if "stages" in evidence:
+        found |= _stages(evidence["stages"])
+    if {"signgd", "adam"} <= set(evidence):
+        found |= _adam(evidence)
+    if {"signgd", "gd", "normalised-gd"} <= set(evidence):
+        found |= _gd(evidence)
+    if all(f"snr-{rule}" in evidence for rule in RULES):
+        found["snr"] = figures.against_snr(synthetic(evidence), _SNR_CAPTION)
+    for data, preset in (("mnist", presets.mnist), ("digits", presets.digits)):
+        if all(f"{data}-{rule}" in evidence for rule in RULES):
+            found |= _images(evidence, data, preset())
+    if set(VARIANTS) <= set(evidence):
+        found["persistence"] = figures.persistence(
+            persistence_table(evidence), BOUNDARIES, _PERSISTENCE_CAPTION
+        )
+    return found
+
+
+def _stages(runs) -> dict[str, Picture]:
     one = runs[0]
     return {
         "overview": figures.overview(one),
@@ -21,3 +49,55 @@ def pictures(evidence) -> dict[str, Picture]:
         "snapshots": figures.snapshots(one),
         "losses": figures.losses(runs),
     }
+
+
+def _adam(evidence) -> dict[str, Picture]:
+    cells = [
+        (f"Adam ({b1:g}, {b2:g})", part) for (b1, b2), part in betas(evidence["adam"])
+    ]
+    return {
+        "similarity": figures.similarity(beta_table(evidence), BOUNDARIES),
+        "disparity": figures.disparity(evidence["signgd"], cells),
+    }
+
+
+def _gd(evidence) -> dict[str, Picture]:
+    gd = evidence["gd"]
+    rates = dict.fromkeys(gd.learning_rate.values)
+    cells = [
+        (f"GD {rate:g}", gd.isel(cell=gd.learning_rate.values == rate))
+        for rate in rates
+    ]
+    return {
+        "rules": figures.rules(evidence["signgd"], cells, evidence["normalised-gd"])
+    }
+
+
+def _images(evidence, data: str, experiment) -> dict[str, Picture]:
+    start = draw(experiment)
+    task = experiment.task
+    names = (f"{task.positive_class}", f"{task.negative_class}")
+    with jax.enable_x64(True):
+        tokens = np.asarray(start.data.tokens())
+    labels = np.asarray(start.data.labels)
+    seen = f"What the model sees: an image token and a noise token, SNR {task.snr:g}."
+    caption = (
+        f"Noisy {data}, 3 against 7: test error and loss against SNR, taken when the "
+        "training loss is at most 0.01, or at the last step where it never is (mean error, "
+        "median loss, range over seeds)."
+    )
+    return {
+        data: figures.against_snr(images(evidence, data), caption),
+        f"{data}_samples": figures.what_it_sees(tokens, labels, names, seen),
+    }
+
+
+_PERSISTENCE_CAPTION = (
+    "Which boundaries each variant reaches (filled: in all of 3 seeds; larger: in more "
+    "seeds), with the median step."
+)
+
+_SNR_CAPTION = (
+    "Signal and noise, T = 1000: test error and loss against SNR (mean error, median loss, "
+    "range over seeds). GD learns the signal at noise where SignGD and Adam do not."
+)

@@ -1,25 +1,177 @@
 """What ``piste reproduce signgd`` runs."""
 
 import dataclasses
+import os
 
+from piste.errors import InputError
+from piste.experiment import Experiment, Record
 from piste.papers import Study
+from piste.rules import GD, Adam, SignGD
+from piste.sweeps import Sweep
 
-from .presets import autodiff, stages
+from . import presets
+from .generalisation_claims import MATCHED
+
+BETAS = ((0.0, 0.9), (0.9, 0.9), (0.9, 0.99), (0.0, 0.999), (0.9, 0.999))
+GD_RATES = (0.01, 0.1, 1.0, 10.0, 100.0)
+SNRS = (0.05, 0.1, 0.2, 0.35, 0.5, 1.0, 2.0, 4.0)
+MNIST_SNRS = (0.1, 0.2, 0.28, 0.35, 0.5, 1.0, 2.0)
+
+STAGE_PROBES = (
+    "train_loss",
+    "value_noise",
+    "value_signal",
+    "query_signal",
+    "key_signal",
+    "query_noise",
+    "key_noise",
+    "attention_signal_signal",
+    "attention_noise_signal",
+    "test_loss",
+    "test_error",
+)
+OUTCOMES = ("train_loss", "test_loss", "test_error")
 
 
 def studies(quick: bool) -> tuple[Study, ...]:
     """All studies, or with ``quick`` the stages alone on two seeds and half as long."""
     if quick:
-        short = dataclasses.replace(stages(), steps=1000)
+        short = dataclasses.replace(presets.stages(), steps=1000)
         return (Study("stages", "four stages, exact sign", seeds(short, 2)),)
-    precise = dataclasses.replace(autodiff(), precision="float64")
+    return (*_stages(), *_optimisers(), *_snr(), *_images(), *_variants())
+
+
+def seeds(experiment: Experiment, count: int) -> tuple[Experiment, ...]:
+    """One experiment over several seeds."""
+    return tuple(dataclasses.replace(experiment, seed=seed) for seed in range(count))
+
+
+def _stages() -> tuple[Study, ...]:
+    single = presets.autodiff()
+    double = dataclasses.replace(single, precision="float64")
     return (
-        Study("stages", "four stages, exact sign", seeds(stages(), 6)),
-        Study("autodiff-64", "four stages, autodiff float64", seeds(precise, 3)),
-        Study("autodiff-32", "four stages, autodiff float32", seeds(autodiff(), 3)),
+        Study("stages", "four stages, exact sign", seeds(presets.stages(), 6)),
+        Study("autodiff-64", "four stages, autodiff float64", seeds(double, 3)),
+        Study("autodiff-32", "four stages, autodiff float32", seeds(single, 3)),
     )
 
 
-def seeds(experiment, count: int) -> tuple:
-    """One experiment over several seeds."""
-    return tuple(dataclasses.replace(experiment, seed=seed) for seed in range(count))
+def _optimisers() -> tuple[Study, ...]:
+    """The rules on one distribution: dense noise, SNR ½."""
+    dense = presets.dense()
+    adam = dataclasses.replace(dense, rule=Adam(eps=0.0))
+    plain = dataclasses.replace(dense, form="full", steps=1000)
+    zero = dataclasses.replace(plain, rule=Adam(b1=0.0, b2=0.0, eps=0.0))
+    three = {"seed": range(3)}
+    return (
+        Study("adam-zero", "SignGD, and Adam with β₁ = β₂ = ε = 0", (plain, zero)),
+        Study(
+            "signgd",
+            "SignGD on dense noise",
+            sweep=Sweep(dense, three),
+            probes=STAGE_PROBES,
+            batch=3,
+        ),
+        Study(
+            "adam",
+            "Adam over (β₁, β₂)",
+            sweep=Sweep(adam, {"rule.b1, rule.b2": BETAS} | three),
+            probes=STAGE_PROBES,
+            batch=5,
+        ),
+        Study(
+            "gd",
+            "GD over learning rates",
+            sweep=Sweep(presets.gd(), {"rule.learning_rate": GD_RATES} | three),
+            probes=OUTCOMES,
+            batch=15,
+        ),
+        Study(
+            "normalised-gd",
+            "normalised GD with SignGD's step length",
+            sweep=Sweep(presets.normalised_gd(), three),
+            probes=OUTCOMES,
+            batch=3,
+        ),
+    )
+
+
+def _snr() -> tuple[Study, ...]:
+    """Test error against SNR at T = 1000; ‖μ‖ = 1, so the noise scale is 1/SNR."""
+    record = Record(dense=32, test_every=32)
+    base = dataclasses.replace(presets.dense(), steps=1000, record=record)
+    rules = {"signgd": SignGD(), "adam": Adam(), "gd": GD(learning_rate=1.0)}
+    scales = tuple(1 / snr for snr in SNRS)
+    axes = {"task.noise_scale": scales, "seed": range(5)}
+    return tuple(
+        Study(
+            f"snr-{name}",
+            f"test error against SNR, {name}",
+            sweep=Sweep(dataclasses.replace(base, rule=rule), axes),
+            probes=OUTCOMES,
+        )
+        for name, rule in rules.items()
+    )
+
+
+def _images() -> tuple[Study, ...]:
+    """Noisy MNIST where it can be had, and scikit-learn's digits, which always can."""
+    data = [("mnist", presets.mnist(), MNIST_SNRS)] if mnist_at_hand() else []
+    data.append(("digits", presets.digits(), (0.35, 0.5, 0.7, 1.0, 1.4, 2.0)))
+    return tuple(
+        _image_study(name, rule, base, snrs)
+        for name, base, snrs in data
+        for rule in ("signgd", "adam", "gd")
+    )
+
+
+def _image_study(data: str, rule: str, base: Experiment, snrs) -> Study:
+    """One rule over SNR; GD's rate follows the noise, 10·min(1, SNR²)."""
+    rules = {"signgd": SignGD(), "adam": Adam(), "gd": GD(learning_rate=10.0)}
+    axes: dict = {"task.snr": snrs, "seed": range(5)}
+    if rule == "gd":
+        rates = tuple((snr, 10 * min(1.0, snr**2)) for snr in snrs)
+        axes = {"task.snr, rule.learning_rate": rates, "seed": range(5)}
+    return Study(
+        f"{data}-{rule}",
+        f"noisy {data} against SNR, {rule}",
+        sweep=Sweep(dataclasses.replace(base, rule=rules[rule]), axes),
+        probes=OUTCOMES,
+        batch=5,
+        until=MATCHED,
+    )
+
+
+VARIANTS = {
+    "smaller": "the paper's model",
+    "heads": "4 heads",
+    "deep": "2 layers, residual",
+    "deep-norm": "2 layers, residual, LayerNorm",
+    "correlated": "correlated noise",
+    "shared": "shared noise",
+}
+
+
+def _variants() -> tuple[Study, ...]:
+    """Which stages persist beyond the paper: three seeds of each variant."""
+    return tuple(
+        Study(
+            name,
+            f"do the stages persist: {meaning}",
+            sweep=Sweep(getattr(presets, name.replace("-", "_"))(), {"seed": range(3)}),
+            probes=STAGE_PROBES,
+            batch=3,
+        )
+        for name, meaning in VARIANTS.items()
+    )
+
+
+def mnist_at_hand() -> bool:
+    """Whether MNIST can be loaded; a folder that the user named must be right."""
+    try:
+        presets.mnist().task.load()
+    except InputError:
+        if os.environ.get("PISTE_DATA"):
+            raise
+        return False
+    return True

@@ -7,6 +7,8 @@ from piste.console import plain_table
 
 def lines(tables: dict[str, tuple[str, pd.DataFrame]]) -> list:
     """The stage table, and how the arithmetic changes its last row."""
+    if "stages" not in tables:
+        return []
     frame = tables["stages"][1]
     runs = max(frame["runs"])
     rows = [_row(row) for row in frame.to_dict("records")]

@@ -13,7 +13,11 @@ from piste.claims import (
     summary,
 )
 
+from .generalisation_claims import RULES, images, synthetic
+from .optimiser_claims import beta_table
+from .persistence_claims import persistence_table
 from .slides import TABLE_1, TIMES
+from .studies import VARIANTS
 
 ARITHMETIC = {
     "stages": "exact sign, float64",
@@ -23,7 +27,29 @@ ARITHMETIC = {
 
 
 def tables(evidence) -> dict[str, tuple[str, pd.DataFrame]]:
-    """All tables with their captions, by name."""
+    """All tables for which the runs are there, with their captions, by name."""
+    found = {}
+    if "stages" in evidence:
+        found |= _stages(evidence)
+    if {"signgd", "adam"} <= set(evidence):
+        found["betas"] = (
+            "Median step of each boundary by rule (– where a seed does not reach it), and "
+            "the slope of the log training loss over the second half.",
+            beta_table(evidence),
+        )
+    if all(f"snr-{rule}" in evidence for rule in RULES):
+        found["snr"] = ("Test error and loss at T = 1000 by SNR.", synthetic(evidence))
+    for data in ("mnist", "digits"):
+        if all(f"{data}-{rule}" in evidence for rule in RULES):
+            words = f"Noisy {data}, at training loss 0.01 or the last step, by SNR."
+            found[data] = (words, images(evidence, data))
+    if set(VARIANTS) <= set(evidence):
+        words = "Median step of each boundary, and the share of seeds that reach it."
+        found["persistence"] = (words, persistence_table(evidence))
+    return found
+
+
+def _stages(evidence) -> dict[str, tuple[str, pd.DataFrame]]:
     runs = evidence["stages"]
     return {
         "stages": (

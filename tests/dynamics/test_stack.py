@@ -1,0 +1,176 @@
+"""Training a stack: as the paper's model where it is one, and as differences say."""
+
+import dataclasses
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from piste import dynamics
+from piste.claims import detect
+from piste.errors import InputError
+from piste.probes import PROBES, reference
+from piste.store import Store, run_in_memory
+from piste.testing import assert_close
+from support import stack_oracle
+from support.small import finish, run, small, start
+
+WIDTHS = {"model__key_width": 6, "model__value_width": 4}
+VARIANTS = {
+    "heads": {"model__heads": 2},
+    "bare": {"model__depth": 2, "model__heads": 2},
+    "norm": {"model__depth": 2, "model__residual": True, "model__layer_norm": True},
+}
+MISSING = "near_zero_gradients"
+
+every_variant = pytest.mark.parametrize("name", VARIANTS)
+
+
+def variant(name, rule="signgd", **changes):
+    return small(rule, model="stack", **(WIDTHS | VARIANTS[name] | changes))
+
+
+@pytest.mark.parametrize("rule", ["signgd", "normalised-gd"])
+def test_one_head_and_one_layer_train_as_the_papers_model(rule):
+    stack, paper = run(small(rule, model="stack")), run(small(rule, form="full"))
+    assert_close(stack.state.params.readout, paper.state.params, slack=100)
+    assert set(stack.records) == set(paper.records) - {MISSING}
+    for probe in stack.records:
+        assert_close(stack.records[probe], paper.records[probe], slack=100)
+
+
+@every_variant
+def test_gradients_are_those_of_central_differences(name):
+    form = run(variant(name)).system.form
+    evaluate = partial(jax.jit(lambda form, w: form.loss_and_gradient(w)), form)
+    weights, step = form.initial(), 1e-5
+    loss, gradient = evaluate(weights)
+    rng = np.random.default_rng(0)
+    for _ in range(3):
+        along = jax.tree.map(lambda x: jnp.asarray(rng.normal(size=x.shape)), gradient)
+        ahead = jax.tree.map(lambda x, d: x + step * d, weights, along)
+        behind = jax.tree.map(lambda x, d: x - step * d, weights, along)
+        measured = (evaluate(ahead)[0] - evaluate(behind)[0]) / (2 * step)
+        products = jax.tree.map(lambda g, d: (g * d).sum(), gradient, along)
+        assert abs(measured - sum(jax.tree.leaves(products))) < 1e-6 * loss
+    assert all(np.asarray(leaf).any() for leaf in jax.tree.leaves(gradient))
+
+
+@every_variant
+def test_the_records_are_those_of_explicit_loops(name):
+    experiment = variant(name, steps=40)
+    done, begun = run(experiment), start(experiment)
+    assert set(done.records) == {p.name for p in PROBES} - {MISSING}
+    for when, weights in ((0, begun.weights), (-1, done.state.params)):
+        truth = observed(experiment.model, weights, begun)
+        for probe in truth:
+            assert_close(done.records[probe][when], truth[probe], slack=100)
+
+
+def observed(model, weights, begun):
+    """Every probe by explicit loops: the read-out on raw tokens, the whole stack's f."""
+    x, labels = reference.tokens(begun.data), np.asarray(begun.data.labels)
+    mu = labels[0] * x[0, 0]
+    passes = [stack_oracle.forward(model, weights, sample) for sample in x]
+    s = np.stack([sum(heads) / model.heads for _, heads in passes])
+    margins = labels * np.array([f for f, _ in passes])
+    plain = reference.observe(weights.readout, x, labels, mu)
+    return (
+        plain
+        | on_test(model, weights, begun.test)
+        | {
+            "train_loss": np.log1p(np.exp(-margins)).mean(),
+            "attention_signal_signal": s[:, 0, 0],
+            "attention_noise_signal": s[:, 1, 0],
+        }
+    )
+
+
+def on_test(model, weights, test):
+    x, labels = reference.tokens(test), np.asarray(test.labels)
+    outputs = [stack_oracle.forward(model, weights, sample)[0] for sample in x]
+    margins = labels * np.array(outputs)
+    return {
+        "test_loss": np.log1p(np.exp(-margins)).mean(),
+        "test_error": (margins <= 0).mean(),
+    }
+
+
+@every_variant
+def test_it_learns(name):
+    losses = run(variant(name)).records["train_loss"]
+    assert losses[-1] < 0.5 * losses[0]
+
+
+def test_nothing_leaks_from_the_test_set_into_training():
+    form = run(variant("norm")).system.form
+
+    def loss_on(test):
+        return dataclasses.replace(form, test=test).loss_and_gradient(form.weights)[0]
+
+    slopes = jax.jit(jax.grad(loss_on, allow_int=True))(form.test)
+    assert not np.asarray(slopes.basis).any() and not np.asarray(slopes.labels).any()
+
+
+def test_an_output_depends_on_its_own_sample_alone():
+    form = run(variant("norm")).system.form
+
+    def outputs(basis):
+        data = dataclasses.replace(form.data, basis=basis)
+        return dataclasses.replace(form, data=data).view(form.weights).outputs
+
+    slopes = np.asarray(jax.jit(jax.jacobian(outputs))(form.data.basis))
+    depends = np.abs(slopes).sum(-1) > 0
+    # Row 0 is the signal, which all samples share; row i + 1 is the noise of sample i.
+    np.testing.assert_array_equal(depends[:, 1:], np.eye(6, dtype=bool))
+
+
+def test_seeds_of_one_variant_share_a_program():
+    systems = [dynamics.build(variant("heads", seed=seed)) for seed in (0, 1)]
+    plan = dynamics.Plan.of(variant("heads", steps=16))
+    before = dynamics.run_chunk._cache_size()
+    records = [finish(system, plan).records["train_loss"] for system in systems]
+    assert dynamics.run_chunk._cache_size() <= before + 1
+    assert not np.array_equal(*records)
+
+
+def test_a_float32_run_stays_in_float32():
+    done = run(variant("norm", precision="float32", steps=40))
+    leaves = jax.tree.leaves((done.system, done.state, done.records))
+    kinds = {leaf.dtype.name for leaf in leaves if leaf.dtype.kind == "f"}
+    assert kinds == {"float32"}
+    double = run(variant("norm", steps=40)).records["train_loss"]
+    assert_close(done.records["train_loss"], double, slack=10)
+
+
+def test_a_stored_run_is_that_in_memory(tmp_path):
+    experiment = variant("norm", steps=40)
+    stored = Store(tmp_path).run(experiment).trajectory()
+    for name, array in run_in_memory(experiment).items():
+        np.testing.assert_array_equal(stored[name], array)
+
+
+@pytest.mark.parametrize("form", ["exact", "reduced", "gram"])
+def test_only_the_full_form_holds(form):
+    assert dynamics.choose_form(variant("heads")) == "full"
+    with pytest.raises(InputError) as caught:
+        dynamics.choose_form(variant("heads", form=form))
+    line = f"form = {form}: does not hold for model stack; must be auto, full"
+    assert str(caught.value) == line
+
+
+def test_the_stage_detector_runs_on_it_unchanged():
+    stack, paper = small(model="stack"), small(form="full")
+    here, there = (detect(run_in_memory(each)) for each in (stack, paper))
+    steps = {name: found.step for name, found in here.boundaries.items()}
+    assert steps == {name: found.step for name, found in there.boundaries.items()}
+    assert steps["I"] is not None and steps["IVa is o(1)"] is not None
+
+
+# Without a residual the read-out does not live in the space of the raw tokens.
+@pytest.mark.parametrize("name", ["heads", "norm"])
+def test_the_value_noise_turns_where_the_readout_sees_the_tokens(name):
+    found = detect(run_in_memory(variant(name))).boundaries
+    assert found["I"].step is not None
