@@ -1,6 +1,6 @@
 """How long the light commands take to answer; the aim is half a second.
 
-    python benchmarks/import_time.py
+Run ``python benchmarks/import_time.py``.
 """
 
 import statistics

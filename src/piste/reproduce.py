@@ -122,7 +122,7 @@ def _write(
     _write_json(folder / "studies.json", [study.name for study in studies])
     page = render(
         paper,
-        [detect(run) for run in evidence.get("stages", [])],
+        [detect(run) for run in _runs(evidence, "stages")],
         judgements,
         pictures,
         tables,
@@ -134,6 +134,11 @@ def _write(
     (folder / "report.html").write_text(page, "utf-8")
     count = sum(_count(evidence[study.name]) for study in studies)
     return Results(folder, judgements, tables, len(pictures), count)
+
+
+def _runs(evidence: Evidence, name: str) -> list[xr.Dataset]:
+    found = evidence.get(name, [])
+    return [] if isinstance(found, xr.Dataset) else found
 
 
 def _count(found: list[xr.Dataset] | xr.Dataset) -> int:

@@ -63,6 +63,7 @@ def test_figure_data_are_the_run(results, small):
 def test_every_claim_has_a_verdict_and_its_arithmetic(results):
     verdicts = json.loads((results / "verdicts.json").read_text())
     claims = find_paper("signgd").part("claims").CLAIMS
+    claims = [claim for claim in claims if claim.needs == ("stages",)]
     assert [verdict["claim"] for verdict in verdicts] == [
         claim.name for claim in claims
     ]

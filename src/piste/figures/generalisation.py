@@ -17,8 +17,9 @@ _RULES = {
 def against_snr(table: pd.DataFrame, caption: str) -> Picture:
     """Test error and test loss against SNR: mean error, median loss, range over seeds."""
     figure, axes = canvas(1, 2, 2.7)
+    ordered = table.sort_values("snr")
     for rule, (name, colour, marker, dash) in _RULES.items():
-        part = table[table["rule"] == rule].sort_values(by="snr")
+        part = ordered.loc[ordered["rule"] == rule]
         look = {"color": colour, "marker": marker, "ls": dash, "ms": 4, "label": name}
         _with_range(axes[0, 0], part, "error", "low", "high", look)
         _with_range(axes[0, 1], part, "loss", "loss_low", "loss_high", look)

@@ -1,5 +1,7 @@
 """Figures that compare update rules: how fast they train, and which stages they keep."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import xarray as xr
@@ -21,7 +23,7 @@ from .style import (
 )
 
 COLOURS = (ORANGE, YELLOW, PINK, GREEN, SKY)
-DASHES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1)))
+DASHES: tuple[Any, ...] = ("-", "--", "-.", ":", (0, (5, 1, 1, 1)))
 
 
 @styled
@@ -60,7 +62,7 @@ def similarity(table: pd.DataFrame, boundaries: tuple[str, ...]) -> Picture:
 def disparity(signgd: xr.Dataset, adam: list[tuple[str, xr.Dataset]]) -> Picture:
     """Training loss of SignGD and of Adam over (β₁, β₂)."""
     figure, axes = canvas(1, 1, 2.9)
-    curves = [("SignGD", signgd.train_loss, BLUE, "-")]
+    curves: list[Any] = [("SignGD", signgd.train_loss, BLUE, "-")]
     for (name, cells), colour, dash in zip(adam, COLOURS, DASHES, strict=False):
         curves.append((name, cells.train_loss, colour, dash))
     data = loss_curves(axes[0, 0], curves)
@@ -77,7 +79,7 @@ def rules(
 ) -> Picture:
     """Training loss and test error of SignGD, GD at several rates, and normalised GD."""
     figure, axes = canvas(1, 2, 3.1)
-    curves = [("SignGD", signgd.train_loss, BLUE, "-")]
+    curves: list[Any] = [("SignGD", signgd.train_loss, BLUE, "-")]
     for (name, cells), colour, dash in zip(gd, COLOURS, DASHES, strict=False):
         curves.append((name, cells.train_loss, colour, dash))
     curves.append(("norm. GD", normalised.train_loss, BLACK, "-"))

@@ -68,8 +68,8 @@ def margin(given: float | None) -> str:
 def number(given: Any) -> str:
     """A cell of a table: few digits, and a dash for what is missing."""
     if isinstance(given, float):
-        if math.isnan(given):
-            return "–"
+        if not math.isfinite(given):
+            return "–" if math.isnan(given) else "∞"
         return (
             f"{given:,.0f}"
             if given == int(given) and abs(given) < 1e7

@@ -62,7 +62,7 @@ def run_sweep(
             _store(part, place)
         parts.append(xr.open_zarr(place, consolidated=False, chunks=None).load())
         done += sum(cell.experiment.steps for cell in cells)
-        watch(done, float(parts[-1].train_loss.isel(step=-1).median()))
+        watch(done, float(parts[-1].train_loss.min("step").median()))
     data = xr.concat(parts, "cell", join="outer", combine_attrs="drop").sortby("place")
     return data.assign_attrs(
         seconds=sum(part.attrs["seconds"] for part in parts),

@@ -9,6 +9,8 @@ import xarray as xr
 
 from piste.claims import Claim, Condition, Outcome, Verdict, compare, spread
 
+from . import presets
+
 RULES = ("signgd", "adam", "gd")
 ALIKE = 0.05
 """Difference of test errors up to which two rules generalise alike."""
@@ -35,30 +37,41 @@ def images(evidence, data: str) -> pd.DataFrame:
 
 
 def _by_snr(sweep: xr.Dataset, rule: str, measure) -> pd.DataFrame:
-    snr = sweep.snr.values if "snr" in sweep.coords else 1 / sweep.noise_scale.values
-    cells = pd.DataFrame([measure(sweep.isel(cell=i)) for i in range(len(snr))])
-    cells = cells.assign(snr=np.round(snr, 6))
+    snr = _snr(sweep)
+    cells = [measure(sweep.isel(cell=place)) for place in range(snr.size)]
     rows = []
-    for value, part in cells.groupby("snr"):
-        error, loss = spread(part["error"]), spread(part["loss"])
-        rows.append(
-            {
-                "rule": rule,
-                "snr": value,
-                "error": float(part["error"].mean()),
-                "sd": error["sd"],
-                "low": error["low"],
-                "high": error["high"],
-                "loss": loss["median"],
-                "loss_low": loss["low"],
-                "loss_high": loss["high"],
-                "train_loss": float(part["train"].median()),
-                "matched": int((part["train"] <= MATCHED).sum()),
-                "step": float(part["step"].median()),
-                "seeds": len(part),
-            }
-        )
+    for level in dict.fromkeys(np.round(snr, 6)):
+        at = [
+            cell for cell, own in zip(cells, snr, strict=True) if np.isclose(own, level)
+        ]
+        rows.append({"rule": rule, "snr": float(level)} | _over_seeds(at))
     return pd.DataFrame(rows)
+
+
+def _over_seeds(cells: list[dict[str, float]]) -> dict[str, float]:
+    """Mean test error and median losses with their ranges."""
+    parts = {name: np.array([cell[name] for cell in cells]) for name in cells[0]}
+    error, loss = spread(parts["error"]), spread(parts["loss"])
+    return {
+        "error": float(parts["error"].mean()),
+        "sd": error["sd"],
+        "low": error["low"],
+        "high": error["high"],
+        "loss": loss["median"],
+        "loss_low": loss["low"],
+        "loss_high": loss["high"],
+        "train_loss": float(np.median(parts["train"])),
+        "matched": int((parts["train"] <= MATCHED).sum()),
+        "step": float(np.median(parts["step"])),
+        "seeds": len(cells),
+    }
+
+
+def _snr(sweep: xr.Dataset) -> np.ndarray:
+    """The SNR of every cell; on synthetic data ‖μ‖ over the noise scale."""
+    if "snr" in sweep.coords:
+        return sweep.snr.values
+    return sweep.signal_norm.values / presets.NOISE_SCALE
 
 
 def _at(cell: xr.Dataset, step: int) -> dict[str, float]:
@@ -146,7 +159,8 @@ def _not_only_noise(table: pd.DataFrame) -> list[Verdict]:
 
 def needed_snr(table: pd.DataFrame, rule: str, error: float = 0.1) -> float:
     """The lowest SNR of the sweep from which a rule's mean test error stays below."""
-    part = table[table.rule == rule].sort_values("snr")
+    ordered = table.sort_values("snr")
+    part = ordered.loc[ordered["rule"] == rule]
     good = np.logical_and.accumulate(part.error.values[::-1] <= error)[::-1]
     return float(part.snr.values[np.argmax(good)]) if good.any() else np.inf
 

@@ -76,10 +76,10 @@ def _identical(evidence) -> list[Verdict]:
 
 def _keeps_stages(evidence) -> list[Verdict]:
     """One verdict for each (β₁, β₂) and boundary: is it reached, and when."""
-    table = beta_table(evidence).set_index("rule")
-    signgd = table.loc["SignGD"]
+    signgd, *others = beta_table(evidence).to_dict("records")
     verdicts = []
-    for rule, row in table.drop("SignGD").iterrows():
+    for row in others:
+        rule = row["rule"]
         for name in BOUNDARIES:
             step, reference = float(row[name]), float(signgd[name])
             reached = not np.isnan(step)
@@ -97,17 +97,18 @@ def _keeps_stages(evidence) -> list[Verdict]:
 
 
 def _disparity(evidence) -> list[Verdict]:
-    slopes = beta_table(evidence).set_index("rule")["slope of log loss"]
+    rows = beta_table(evidence).to_dict("records")
+    slopes = {str(row["rule"]): float(row["slope of log loss"]) for row in rows}
     reference = slopes["SignGD"]
     verdicts = [
         compare(
             f"{rule} against SignGD",
-            float(slopes[rule] / reference),
+            slopes[rule] / reference,
             most=0.8,
             predicted="the training loss falls at most 0.8 times as fast as SignGD's",
         )
-        for rule in slopes.index.drop("SignGD")
-        if "0.999" in str(rule) or "0.99)" in str(rule)
+        for rule in slopes
+        if "0.999" in rule or "0.99)" in rule
     ]
     alike = slopes["Adam (0, 0.999)"] / slopes["Adam (0.9, 0.999)"]
     verdicts.append(

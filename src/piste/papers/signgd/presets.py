@@ -8,6 +8,9 @@ from piste.models import Stack, TwoLayer
 from piste.rules import GD, Adam, NormalisedGD, SignGD
 from piste.tasks import NoisyImages, SignalNoise
 
+NOISE_SCALE = 2.0
+"""Expected noise norm on which rules are compared; the signal's norm gives the SNR."""
+
 
 def stages() -> Experiment:
     """``piste run signgd/stages``: about 5 s.
@@ -44,7 +47,7 @@ def dense() -> Experiment:
 
     SignGD on dense noise (s = 1500), on which the rules are compared.
     """
-    task = SignalNoise(noise_coordinates=1500)
+    task = SignalNoise(noise_coordinates=1500, noise_scale=NOISE_SCALE)
     return Experiment(task=task, record=Record(dense=100))
 
 

@@ -1,0 +1,140 @@
+"""The comparisons of rules and data, judged on evidence whose answer is known."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+
+from piste import figures
+from piste.claims import Outcome, judge
+from piste.errors import InputError
+from piste.papers.signgd import generalisation_claims as general
+from piste.papers.signgd import optimiser_claims as rules
+from piste.papers.signgd import studies
+
+STEPS = np.arange(0, 2001, 10)
+
+
+def losses(*curves) -> xr.Dataset:
+    """A sweep with these training losses, one cell each."""
+    data = {"train_loss": (("cell", "step"), np.array([c(STEPS) for c in curves]))}
+    return xr.Dataset(data, {"step": STEPS})
+
+
+def exponential(rate):
+    return lambda t: 0.7 * np.exp(-rate * t)
+
+
+def verdicts(claims, name, evidence):
+    (claim,) = (claim for claim in claims if claim.name == name)
+    return claim.judge(evidence)
+
+
+def test_crossover_is_for_good():
+    first = losses(lambda t: np.where(t == 500, 9.0, exponential(0.01)(t)))
+    second = losses(lambda t: 0.7 / (1 + t / 10))
+    found = rules.crossover(first.train_loss[0], second.train_loss[0])
+    assert found == 510
+
+
+def test_faster_depends_on_the_other_rule():
+    signgd = losses(exponential(0.005))
+    slow, quick = losses(exponential(0.001)), losses(exponential(0.05))
+    for other, outcome in ((slow, Outcome.HOLDS), (quick, Outcome.VIOLATED)):
+        (found,) = verdicts(
+            rules.CLAIMS,
+            "SignGD trains faster than normalised GD",
+            {"signgd": signgd, "normalised-gd": other},
+        )
+        assert found.outcome == outcome
+
+
+def snr_sweep(errors: dict[float, float], train=0.001) -> xr.Dataset:
+    """Two seeds for each SNR, with these test errors."""
+    snrs = np.repeat(list(errors), 2)
+    values = np.repeat(list(errors.values()), 2)
+    test = {"test_step": [0, 1000], "step": [0, 1000], "snr": ("cell", snrs)}
+    ends = np.stack([np.full_like(values, 0.5), values], 1)
+    loss = np.stack([np.full_like(values, 0.7), np.full_like(values, train)], 1)
+    arrays = {
+        "test_error": (("cell", "test_step"), ends),
+        "test_loss": (("cell", "test_step"), ends),
+        "train_loss": (("cell", "step"), loss),
+    }
+    return xr.Dataset(arrays, test)
+
+
+@pytest.fixture
+def evidence():
+    return {
+        "snr-signgd": snr_sweep({0.1: 0.45, 1.0: 0.2, 4.0: 0.01}),
+        "snr-adam": snr_sweep({0.1: 0.47, 1.0: 0.4, 4.0: 0.02}),
+        "snr-gd": snr_sweep({0.1: 0.4, 1.0: 0.0, 4.0: 0.02}),
+    }
+
+
+def outcomes(name, evidence):
+    return [v.outcome for v in verdicts(general.CLAIMS, name, evidence)]
+
+
+def test_gd_generalises_better_where_it_does(evidence):
+    found = outcomes("GD generalises better at equal SNR", evidence)
+    assert found == [Outcome.HOLDS, Outcome.HOLDS, Outcome.VIOLATED]
+
+
+def test_adam_is_alike_where_it_is(evidence):
+    found = outcomes("Adam generalises like SignGD", evidence)
+    assert found == [Outcome.HOLDS, Outcome.VIOLATED, Outcome.HOLDS]
+
+
+def test_not_only_noise_needs_data_that_gd_learns(evidence):
+    found = outcomes("poor generalisation is not solely due to noise", evidence)
+    assert found == [Outcome.UNMET, Outcome.HOLDS, Outcome.VIOLATED]
+
+
+def test_needed_snr_is_the_lowest_that_stays_good(evidence):
+    table = general.synthetic(evidence)
+    assert general.needed_snr(table, "signgd") == 4.0
+    assert general.needed_snr(table, "gd") == 1.0
+
+
+def test_images_are_compared_at_matched_training_loss():
+    sweep = snr_sweep({0.35: 0.3})
+    sweep["train_loss"][:, 0] = 0.005  # matched already at the first record
+    table = general._by_snr(sweep, "signgd", general._when_matched)
+    assert table.error.tolist() == [0.5] and table.matched.tolist() == [2]
+
+
+def test_claims_without_evidence_are_not_judged(evidence):
+    names = {j.claim.name for j in judge(general.CLAIMS, evidence)}
+    assert "GD generalises better at equal SNR" in names
+    assert not any("MNIST" in name for name in names)
+
+
+def test_pictures_of_comparisons_show_their_data(evidence):
+    table = general.synthetic(evidence)
+    picture = figures.against_snr(table, "caption")
+    pd.testing.assert_frame_equal(picture.data, table)
+    assert picture.png()[:4] == b"\x89PNG"
+
+
+def test_all_studies_have_distinct_names(monkeypatch):
+    monkeypatch.setattr(studies, "mnist_at_hand", lambda: True)
+    names = [study.name for study in studies.studies(quick=False)]
+    assert len(set(names)) == len(names) and "mnist-gd" in names
+    monkeypatch.setattr(studies, "mnist_at_hand", lambda: False)
+    assert "digits-gd" in [study.name for study in studies.studies(quick=False)]
+
+
+def test_a_wrong_data_folder_is_an_error_and_no_reason_to_fall_back(monkeypatch):
+    monkeypatch.setenv("PISTE_DATA", "/nowhere")
+    with pytest.raises(InputError, match="PISTE_DATA = /nowhere"):
+        studies.mnist_at_hand()
+
+
+def test_the_snr_sweep_is_large_enough():
+    for study in studies._snr():
+        cells = study.sweep.cells()
+        assert len({cell.experiment.task.signal_norm for cell in cells}) >= 8
+        assert len({cell.experiment.seed for cell in cells}) >= 5
+        assert len({studies.Sweep(study.base, {}).base.task.noise_scale}) == 1

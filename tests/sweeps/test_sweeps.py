@@ -1,0 +1,117 @@
+"""Sweeps: cells are runs, batches share a program, and a stopped sweep goes on."""
+
+import dataclasses
+import json
+
+import numpy as np
+import pytest
+
+from piste.errors import InputError
+from piste.rules import GD
+from piste.store import FORMAT, run_in_memory
+from piste.sweeps import Sweep, run_batch, run_sweep
+from piste.sweeps.grid import static_part
+from support.small import small
+
+PROBES = ("train_loss", "value_noise", "test_error")
+AXES = {"task.noise_scale": (1.0, 3.0), "seed": range(3)}
+
+
+def short(rule: str = "signgd", **changes):
+    return small(rule, steps=40, **changes)
+
+
+def test_cells_are_the_product_of_the_axes():
+    cells = Sweep(short(), AXES).cells()
+    assert len(cells) == 6 and [cell.place for cell in cells] == list(range(6))
+    assert cells[4].experiment.task.noise_scale == 3.0 and cells[4].experiment.seed == 1
+
+
+def test_fields_can_change_together():
+    axes = {"rule.b1, rule.b2": ((0.0, 0.9), (0.9, 0.99))}
+    cells = Sweep(short("adam"), axes).cells()
+    assert [(c.experiment.rule.b1, c.experiment.rule.b2) for c in cells] == [
+        (0.0, 0.9),
+        (0.9, 0.99),
+    ]
+
+
+def test_batches_hold_one_program_each():
+    sweep = Sweep(short(), {"task.samples": (4, 6), "seed": range(3)})
+    batches = sweep.batches(2)
+    assert [len(batch) for batch in batches] == [2, 1, 2, 1]
+    for batch in batches:
+        assert len({static_part(cell.experiment) for cell in batch}) == 1
+
+
+@pytest.mark.parametrize("rule", ["signgd", "adam", "gd"])
+def test_every_cell_is_the_run_of_its_experiment(rule, tmp_path):
+    sweep = Sweep(short(rule), AXES)
+    found = run_sweep(sweep, tmp_path, PROBES, batch=4)
+    assert set(found.data_vars) == set(PROBES)
+    for cell in sweep.cells():
+        part = found.isel(cell=cell.place)
+        assert float(part.noise_scale) == cell.experiment.task.noise_scale
+        assert int(part.seed) == cell.experiment.seed
+        alone = run_in_memory(cell.experiment)
+        for name in PROBES:
+            np.testing.assert_allclose(part[name], alone[name], rtol=1e-9, atol=1e-12)
+
+
+def test_one_compilation_for_all_seeds_and_floats(tmp_path):
+    before = run_batch._cache_size()
+    axes = {"rule.learning_rate": (1e-3, 2e-3, 3e-3), "seed": range(3)}
+    run_sweep(Sweep(short("lion"), axes), tmp_path, ("train_loss",), batch=4)
+    assert run_batch._cache_size() == before + 1
+
+
+def test_a_stopped_sweep_goes_on_where_it_stopped(tmp_path):
+    sweep = Sweep(short(), AXES)
+
+    class Stop(Exception):
+        pass
+
+    def stop(step, loss):
+        if step > 100:
+            raise Stop
+
+    with pytest.raises(Stop):
+        run_sweep(sweep, tmp_path / "a", PROBES, batch=2, watch=stop)
+    assert len(list((tmp_path / "a").glob("batch-*.zarr"))) == 1
+    assert not list((tmp_path / "a").glob("*.partial"))
+    resumed = run_sweep(sweep, tmp_path / "a", PROBES, batch=2)
+    whole = run_sweep(sweep, tmp_path / "b", PROBES, batch=2)
+    for name in PROBES:
+        assert resumed[name].values.tobytes() == whole[name].values.tobytes()
+
+
+def test_a_cell_that_diverges_is_data(tmp_path):
+    base = dataclasses.replace(short("gd", form="full"), rule=GD(learning_rate=0.5))
+    sweep = Sweep(base, {"rule.learning_rate": (0.5, 1e200)})
+    found = run_sweep(sweep, tmp_path, PROBES, batch=2)
+    assert found.diverged.values[0] == -1 and found.diverged.values[1] > 0
+    assert np.isfinite(found.train_loss[0]).all()
+
+
+def test_a_batch_may_stop_when_all_losses_are_low(tmp_path):
+    base = small("gd", steps=300)
+    sweep = Sweep(base, {"seed": range(2)})
+    whole = run_sweep(sweep, tmp_path / "a", PROBES, batch=2)
+    level = float(whole.train_loss.isel(step=30).max())
+    cut = run_sweep(sweep, tmp_path / "b", PROBES, batch=2, until=level)
+    measured = cut.train_loss.notnull()
+    assert 0 < int(measured.sum()) < measured.size
+    kept = cut.train_loss.where(measured, drop=True)
+    np.testing.assert_array_equal(
+        kept, whole.train_loss.isel(step=slice(kept.sizes["step"]))
+    )
+    assert float(kept.isel(step=-1).max()) <= level
+
+
+def test_another_version_is_refused(tmp_path):
+    sweep = Sweep(short(), {"seed": range(2)})
+    run_sweep(sweep, tmp_path, PROBES, batch=2)
+    path = tmp_path / "manifest.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"format": FORMAT + 1}))
+    with pytest.raises(InputError, match="another version"):
+        run_sweep(sweep, tmp_path, PROBES, batch=2)
