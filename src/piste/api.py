@@ -11,6 +11,7 @@ import xarray as xr
 from piste import console
 from piste.claims import Judgement, Timeline, detect, judge
 from piste.dynamics import draw
+from piste.errors import InputError
 from piste.experiment import Experiment
 from piste.models import TwoLayerWeights
 from piste.papers import find_paper
@@ -42,6 +43,8 @@ def run(
 def open_run(folder: str | Path) -> Run:
     """A stored run."""
     folder = Path(folder)
+    if folder.suffix == ".partial":
+        raise InputError(f"run {folder}: not complete; piste run goes on with it")
     return Run(folder, read_manifest(folder))
 
 

@@ -19,8 +19,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except InputError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
+    except OSError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
     except KeyboardInterrupt:
-        words = "interrupted; the same command goes on from the last checkpoint"
+        words = "interrupted; the same command, without --fresh, goes on from here"
         print(f"\n{words}", file=sys.stderr)
         return INTERRUPTED
 
@@ -57,7 +60,9 @@ def _parser() -> argparse.ArgumentParser:
     reproduce = command("reproduce", _reproduce, "run, judge and draw all of a paper")
     reproduce.add_argument("paper")
     reproduce.add_argument(
-        "--quick", action="store_true", help="less of all, in seconds"
+        "--quick",
+        action="store_true",
+        help="the main study alone, in less than a minute",
     )
     words = "only these studies, by name, with commas between"
     reproduce.add_argument("--only", default="", metavar="STUDIES", help=words)
@@ -231,7 +236,7 @@ def _reproduce(options, rest: list[str]) -> int:
     paper = find_paper(options.paper)
     from piste.caching import keep_compiled_programs
     from piste.console import console, progress, watcher
-    from piste.reproduce import reproduce
+    from piste.reproduce import chosen, is_stored, reproduce, result_folder
     from piste.store import environment
 
     keep_compiled_programs()
@@ -239,15 +244,17 @@ def _reproduce(options, rest: list[str]) -> int:
     out = console()
     out.print(f"[bold]{paper.name}[/bold] · {paper.title}")
     cores = environment()["cores"]
-    out.print(
-        f"{paper.authors} · {paper.venue} · float64, exact sign · {cores} cores\n"
-    )
+    out.print(f"{paper.authors} · {paper.venue} · {cores} cores\n")
+    only = [name for name in options.only.split(",") if name]
+    folder = result_folder(paper, options.out, options.quick)
+    studies = chosen(paper, options.quick, only)
+    if not options.fresh and all(is_stored(study, folder) for study in studies):
+        out.print("  already run: from the store (--fresh runs again)\n")
     with progress(out) as bars:
 
         def watch(study):
             return watcher(bars, study.name, study.steps)
 
-        only = [name for name in options.only.split(",") if name]
         results = reproduce(
             paper, options.out, options.quick, options.fresh, only, watch
         )

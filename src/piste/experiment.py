@@ -53,7 +53,7 @@ class Experiment:
     """Training steps, $T$."""
     record: Record = Record()
     """When to measure."""
-    seed: int = option(default=0, least=0)
+    seed: int = option(default=0, least=0, most=2**63 - 1)
     """Seed of all random streams."""
     precision: str = option(default="float64", among=("float64", "float32"))
     """Floating-point type of the training."""

@@ -1,6 +1,7 @@
 """Reproduce a paper: run its studies, draw, judge, and write one page about it."""
 
 import json
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,8 +16,8 @@ from piste.errors import InputError, did_you_mean
 from piste.papers import Paper, Study
 from piste.report import render
 from piste.store import Store, environment, make_folder
-from piste.sweeps import run_sweep
-from piste.values import fields_of
+from piste.sweeps import batch_places, run_sweep
+from piste.values import digest, fields_of
 
 Watch = Callable[[int, float], None]
 Evidence = dict[str, list[xr.Dataset] | xr.Dataset]
@@ -42,23 +43,54 @@ def reproduce(
     only: Sequence[str] = (),
     watch: Callable[[Study], Watch] = lambda study: _silent,
 ) -> Results:
-    """Run, judge and draw everything of a paper, or ``only`` some studies of it."""
+    """Run, judge and draw everything of a paper, or ``only`` some studies of it.
+
+    The page then also shows the other studies that are already stored.
+    """
+    folder = result_folder(paper, root, quick)
     studies = chosen(paper, quick, only)
-    folder = root / (paper.name + ("-quick" if quick else ""))
     make_folder(folder)
     evidence = {s.name: run_study(s, folder, watch(s), fresh) for s in studies}
-    return _write(paper, folder, quick, studies, evidence)
+    for study in paper.part("studies").studies(quick):
+        if study.name not in evidence and is_stored(study, folder):
+            evidence[study.name] = run_study(study, folder, _silent)
+    every = [s for s in paper.part("studies").studies(quick) if s.name in evidence]
+    return _write(paper, folder, quick, every, evidence)
 
 
-def chosen(paper: Paper, quick: bool, only: Sequence[str]) -> tuple[Study, ...]:
-    """The studies asked for, by name."""
-    studies = paper.part("studies").studies(quick)
+def result_folder(paper: Paper, root: Path, quick: bool) -> Path:
+    """Where the results of a paper are."""
+    return root / (paper.name + ("-quick" if quick else ""))
+
+
+def chosen(paper: Paper, quick: bool, only: Sequence[str]) -> Sequence[Study]:
+    """The studies asked for by name; else those whose data can be had."""
+    part = paper.part("studies")
+    studies = part.studies(quick)
     names = [study.name for study in studies]
     for name in only:
         if name not in names:
             near = did_you_mean(name, names)
             raise InputError(f"only = {name}: must be among {', '.join(names)}{near}")
-    return tuple(study for study in studies if not only or study.name in only)
+    if only:
+        return [study for study in studies if study.name in only]
+    return part.available(studies)
+
+
+def is_stored(study: Study, folder: Path) -> bool:
+    """Whether nothing of a study is left to run."""
+    if study.sweep is not None:
+        count = len(study.sweep.batches(study.batch))
+        places = batch_places(_sweep_folder(study, folder), count)
+        return all(place.exists() for place in places)
+    store = Store(folder / "runs")
+    return all(store.find(experiment) for experiment in study.experiments)
+
+
+def _sweep_folder(study: Study, folder: Path) -> Path:
+    """A folder for each way to run a sweep: what is kept of it counts too."""
+    way = [study.sweep.digest, list(study.probes), study.batch, study.until]
+    return folder / "sweeps" / f"{study.name}-{digest(way)[:8]}"
 
 
 def run_study(
@@ -66,7 +98,7 @@ def run_study(
 ) -> list[xr.Dataset] | xr.Dataset:
     """Run a study, or open it; ``watch`` is told the steps of the whole of it."""
     if study.sweep is not None:
-        place = folder / "sweeps" / f"{study.name}-{study.sweep.digest[:8]}"
+        place = _sweep_folder(study, folder)
         return run_sweep(
             study.sweep, place, study.probes, study.batch, watch, fresh, study.until
         )
@@ -89,15 +121,13 @@ def _silent(step: int, loss: float) -> None:
 
 
 def verify(paper: Paper, root: Path) -> list[Judgement]:
-    """Judge the claims of a paper on the stored runs of earlier reproductions."""
+    """Judge the claims of a paper on stored runs; trains and writes nothing."""
     for quick in (False, True):
-        folder = root / (paper.name + ("-quick" if quick else ""))
-        if (folder / "verdicts.json").exists():
-            done = json.loads((folder / "studies.json").read_text())
-            studies = [
-                s for s in paper.part("studies").studies(quick) if s.name in done
-            ]
-            evidence = {s.name: run_study(s, folder, _silent) for s in studies}
+        folder = result_folder(paper, root, quick)
+        studies = paper.part("studies").studies(quick)
+        stored = [study for study in studies if is_stored(study, folder)]
+        if stored:
+            evidence = {s.name: run_study(s, folder, _silent) for s in stored}
             return judge(paper.part("claims").CLAIMS, evidence)
     raise InputError(
         f"out = {root}: has no complete runs of {paper.name}; "
@@ -109,7 +139,7 @@ def _write(
     paper: Paper,
     folder: Path,
     quick: bool,
-    studies: tuple[Study, ...],
+    studies: Sequence[Study],
     evidence: Evidence,
 ) -> Results:
     judgements = judge(paper.part("claims").CLAIMS, evidence)
@@ -119,7 +149,6 @@ def _write(
         picture.save(folder / "figures", name)
     _write_tables(folder / "tables", tables)
     _write_json(folder / "verdicts.json", [j.to_json() for j in judgements])
-    _write_json(folder / "studies.json", [study.name for study in studies])
     page = render(
         paper,
         [detect(run) for run in _runs(evidence, "stages")],
@@ -146,7 +175,18 @@ def _count(found: list[xr.Dataset] | xr.Dataset) -> int:
 
 
 def _write_json(path: Path, content: Any) -> None:
-    path.write_text(json.dumps(content, indent=2, ensure_ascii=False), "utf-8")
+    text = json.dumps(_finite(content), indent=2, ensure_ascii=False, allow_nan=False)
+    path.write_text(text, "utf-8")
+
+
+def _finite(content: Any) -> Any:
+    """Plain data without numbers that JSON does not have."""
+    if isinstance(content, dict):
+        return {name: _finite(part) for name, part in content.items()}
+    if isinstance(content, (list, tuple)):
+        return [_finite(part) for part in content]
+    missing = isinstance(content, float) and not math.isfinite(content)
+    return None if missing else content
 
 
 def _write_tables(folder: Path, tables: dict[str, tuple[str, pd.DataFrame]]) -> None:

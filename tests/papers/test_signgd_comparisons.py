@@ -119,11 +119,16 @@ def test_pictures_of_comparisons_show_their_data(evidence):
 
 
 def test_all_studies_have_distinct_names(monkeypatch):
-    monkeypatch.setattr(studies, "mnist_at_hand", lambda: True)
-    names = [study.name for study in studies.studies(quick=False)]
-    assert len(set(names)) == len(names) and "mnist-gd" in names
-    monkeypatch.setattr(studies, "mnist_at_hand", lambda: False)
-    assert "digits-gd" in [study.name for study in studies.studies(quick=False)]
+    every = studies.studies(quick=False)
+    names = [study.name for study in every]
+    assert len(set(names)) == len(names)
+    for at_hand, there, absent in (
+        (True, "mnist", "digits"),
+        (False, "digits", "mnist"),
+    ):
+        monkeypatch.setattr(studies, "mnist_at_hand", lambda at_hand=at_hand: at_hand)
+        kept = [study.name for study in studies.available(every)]
+        assert f"{there}-gd" in kept and f"{absent}-gd" not in kept
 
 
 def test_a_wrong_data_folder_is_an_error_and_no_reason_to_fall_back(monkeypatch):
@@ -137,4 +142,4 @@ def test_the_snr_sweep_is_large_enough():
         cells = study.sweep.cells()
         assert len({cell.experiment.task.signal_norm for cell in cells}) >= 8
         assert len({cell.experiment.seed for cell in cells}) >= 5
-        assert len({studies.Sweep(study.base, {}).base.task.noise_scale}) == 1
+        assert len({cell.experiment.task.noise_scale for cell in cells}) == 1

@@ -2,7 +2,16 @@
 
 from .contingency import kept, misaligned, sign_contingency
 from .four_stages import attention_at_vanishing, detect, stage_series
-from .timeline import Boundary, Stage, Timeline, crossing, spread, summary, turning
+from .timeline import (
+    Boundary,
+    Stage,
+    Timeline,
+    crossing,
+    lasting,
+    spread,
+    summary,
+    turning,
+)
 from .verdict import Claim, Condition, Judgement, Outcome, Verdict, compare, judge
 
 __all__ = [
@@ -20,6 +29,7 @@ __all__ = [
     "detect",
     "judge",
     "kept",
+    "lasting",
     "misaligned",
     "sign_contingency",
     "spread",

@@ -11,7 +11,14 @@ from piste.errors import InputError
 
 from .timeline import Boundary, Stage, Timeline, crossing, turning
 
-NEEDED = ("value_noise", "query_noise", "key_noise", "query_signal", "key_signal")
+NEEDED = (
+    "value_noise",
+    "query_noise",
+    "key_noise",
+    "query_signal",
+    "key_signal",
+    "attention_noise_signal",
+)
 
 ALIGNED = 0.98
 """Share of pairs (s, i) with one sign of query and key noise that ends stage II."""

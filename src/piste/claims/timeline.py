@@ -91,14 +91,25 @@ def crossing(
     values, steps = series.values, series["step"].values
     passed = values >= threshold if rising else values < threshold
     if lasting:
-        # True from the first record after which it is never false again.
-        passed = np.logical_and.accumulate(passed[::-1])[::-1]
+        passed = _lasting(passed)
     if not passed.any():
         return Boundary(name, meaning, None, threshold, None, None)
     place = int(np.argmax(passed))
     after = (int(steps[place]), float(values[place]))
     before = (int(steps[place - 1]), float(values[place - 1])) if place else None
     return Boundary(name, meaning, after[0], threshold, before, after)
+
+
+def lasting(passed: np.ndarray) -> np.ndarray:
+    """True from the first record after which it is never false again.
+
+    >>> lasting(np.array([True, False, True, True])).tolist()
+    [False, False, True, True]
+    """
+    return np.logical_and.accumulate(passed[::-1])[::-1]
+
+
+_lasting = lasting  # the keyword of `crossing` has the same name
 
 
 def turning(name: str, meaning: str, series: xr.DataArray) -> Boundary:

@@ -1,6 +1,7 @@
 """A claim judged: the outcome, the arithmetic behind it, and the runs that show it."""
 
 import enum
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -86,6 +87,8 @@ class Judgement:
     def outcome(self) -> Outcome:
         """The outcome that all instances share; inconclusive if they differ."""
         outcomes = {verdict.outcome for verdict in self.verdicts}
+        if len(outcomes) > 1:
+            outcomes -= {Outcome.UNMET}
         return outcomes.pop() if len(outcomes) == 1 else Outcome.INCONCLUSIVE
 
     @property
@@ -137,15 +140,17 @@ def compare(
     predicted: str,
     **more: Any,
 ) -> Verdict:
-    """Judge one number against a limit from above or from below."""
+    """Judge one number against a limit from above or from below.
+
+    A condition that is not met makes the verdict say so, whatever the number.
+    """
     limit = most if most is not None else least
     assert limit is not None
     room = (limit - measured) if most is not None else (measured - limit)
-    return Verdict(
-        instance,
-        Outcome.HOLDS if room >= 0 else Outcome.VIOLATED,
-        predicted,
-        f"{measured:.4g}",
-        room / abs(limit) if limit else room,
-        **more,
-    )
+    margin = room / abs(limit) if limit else room
+    outcome = Outcome.HOLDS if room >= 0 else Outcome.VIOLATED
+    if math.isnan(measured):
+        outcome, margin = Outcome.INCONCLUSIVE, None
+    if not all(condition.met for condition in more.get("conditions", ())):
+        outcome, margin = Outcome.UNMET, None
+    return Verdict(instance, outcome, predicted, f"{measured:.4g}", margin, **more)

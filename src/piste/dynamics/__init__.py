@@ -1,8 +1,8 @@
 """Training: the forms of a model, the pure step, and the compiled chunks."""
 
 from ._base import AbstractForm, State
-from .assemble import Start, build, choose_form, draw
-from .engine import Chunk, Plan, System, host, run_chunk, train
+from .assemble import Start, build, choose_form, draw, load_data
+from .engine import Chunk, Plan, System, run_chunk, train
 
 __all__ = [
     "AbstractForm",
@@ -14,7 +14,7 @@ __all__ = [
     "build",
     "choose_form",
     "draw",
-    "host",
+    "load_data",
     "run_chunk",
     "train",
 ]

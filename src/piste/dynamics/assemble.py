@@ -11,7 +11,7 @@ import numpy as np
 from piste.errors import InputError
 from piste.experiment import Experiment
 from piste.models import Stack, StackWeights, TwoLayerWeights
-from piste.rules import GD, Lion, NormalisedGD, SignGD
+from piste.rules import GD, Adam, Lion, NormalisedGD, SignGD
 from piste.streams import Stream, stream
 from piste.tasks import TwoTokenData
 from piste.values import word_of
@@ -21,6 +21,10 @@ from .engine import System
 from .stack import StackForm
 from .support import support_blocks
 from .two_layer import FullForm, GramForm, Reduced, SupportForm
+
+ENTRYWISE = (SignGD, GD, NormalisedGD, Adam, Lion)
+"""Rules that are odd, act entry by entry up to a common factor, and leave weights without
+a gradient where they are: what the reduced forms rely on."""
 
 
 @dataclass(frozen=True)
@@ -37,13 +41,17 @@ def draw(experiment: Experiment) -> Start:
 
     A float32 run starts from the same numbers, rounded.
     """
-    task, model = experiment.task, experiment.model
-    try:
-        loaded = task.load()
-    except InputError as error:
-        raise InputError(f"task.{error}") from None
+    task, model, loaded = experiment.task, experiment.model, load_data(experiment)
     with jax.enable_x64(True):
         return Start(*_draw(task, model, loaded, experiment.seed))
+
+
+def load_data(experiment: Experiment):
+    """Read what the task needs from disk, or say in one line why not."""
+    try:
+        return experiment.task.load()
+    except InputError as error:
+        raise InputError(f"task.{error}") from None
 
 
 @jax.jit
@@ -72,7 +80,7 @@ def choose_form(experiment: Experiment) -> str:
     holds = {
         "gram": closed and isinstance(rule, (GD, NormalisedGD)),
         "exact": closed and isinstance(rule, SignGD),
-        "reduced": closed,
+        "reduced": closed and isinstance(rule, ENTRYWISE),
         "full": True,
     }
     allowed = [name for name, held in holds.items() if held]

@@ -1,8 +1,8 @@
 """Training in compiled chunks: some records, each after a number of steps."""
 
+import dataclasses
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import equinox as eqx
 import jax
@@ -52,6 +52,13 @@ class System(eqx.Module):
             diverged=jnp.where(broken, state.step, state.diverged),
         )
 
+    def checked(self, state: State, records: Records) -> State:
+        """Note a divergence that a record shows before the next step would."""
+        loss = records.get("train_loss", jnp.zeros(()))
+        broken = (state.diverged < 0) & ~jnp.isfinite(loss)
+        diverged = jnp.where(broken, state.step, state.diverged)
+        return dataclasses.replace(state, diverged=diverged)
+
     def measure(self, state: State, rare: Bool[Array, ""]) -> Records:
         """All probes; those that are measured rarely are zero unless asked for."""
         rarely = jax.eval_shape(lambda: self._measure(state, RARELY))
@@ -81,7 +88,8 @@ def run_chunk(
     def record(state, plan):
         gap, test = plan
         state = jax.lax.fori_loop(0, gap, lambda _, s: system.step(s), state)
-        return state, system.measure(state, test)
+        records = system.measure(state, test)
+        return system.checked(state, records), records
 
     return jax.lax.scan(record, state, (gaps, tests))
 
@@ -140,6 +148,8 @@ def train(system: System, plan: Plan, state: State, start: int = 0) -> Iterator[
     """Run the chunks from ``start`` on; stop after one in which the loss diverged."""
     along = {probe.name: probe.along for probe in system.probes()}
     for index in range(start, plan.chunks):
+        if int(state.diverged) >= 0:
+            return
         gaps, flags = plan.gaps(index), plan.flags(index)
         state, records = run_chunk(system, state, gaps, flags)
         kept = {
@@ -147,8 +157,6 @@ def train(system: System, plan: Plan, state: State, start: int = 0) -> Iterator[
             for name, part in records.items()
         }
         yield Chunk(index, state, kept)
-        if int(state.diverged) >= 0:
-            return
 
 
 def _kept(part: np.ndarray, along: str, plan: Plan, index: int) -> np.ndarray:
@@ -156,8 +164,3 @@ def _kept(part: np.ndarray, along: str, plan: Plan, index: int) -> np.ndarray:
     block = plan.block(index)
     size = block.stop - block.start
     return part[:size] if along == OFTEN else part[plan.flags(index)]
-
-
-def host(tree: Any) -> Any:
-    """Copy every array of a tree to NumPy."""
-    return jax.tree.map(np.asarray, tree)

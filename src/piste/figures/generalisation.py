@@ -29,7 +29,7 @@ def against_snr(table: pd.DataFrame, caption: str) -> Picture:
     axes[0, 1].set(ylabel="test loss $L_D$", yscale="log")
     ticks = sorted(set(table["snr"]))
     for panel in axes[0]:
-        panel.set(xscale="log", xlabel=r"SNR $\|\mu\|/(\sigma_p\sqrt{s})$")
+        panel.set(xscale="log", xlabel="SNR")
         panel.set_xticks(ticks, [f"{tick:g}" for tick in ticks], rotation=45)
         panel.set_xticks([], minor=True)
     axes[0, 0].legend(loc="lower left")

@@ -52,8 +52,7 @@ def similarity(table: pd.DataFrame, boundaries: tuple[str, ...]) -> Picture:
     panel.legend(loc="lower left", ncols=2)
     caption = (
         "When SignGD and Adam with several (β₁, β₂) cross the boundaries of the stages "
-        "(median over seeds). Adam keeps the early stages; with a long memory in β₂ the "
-        "query alignment does not complete."
+        "(median over seeds; a cross where a seed does not)."
     )
     return Picture(figure, table, caption)
 
@@ -67,8 +66,8 @@ def disparity(signgd: xr.Dataset, adam: list[tuple[str, xr.Dataset]]) -> Picture
         curves.append((name, cells.train_loss, colour, dash))
     data = loss_curves(axes[0, 0], curves)
     caption = (
-        "Training loss on dense noise (median over seeds). Adam with β₂ = 0.9 falls like "
-        "SignGD; the longer the memory of the second moment, the slower."
+        "Training loss of SignGD and of Adam with several (β₁, β₂) on dense noise "
+        "(median over seeds)."
     )
     return Picture(figure, data, caption)
 
@@ -92,9 +91,8 @@ def rules(
     axes[0, 1].set(xlabel="step $t$", ylabel="test error", ylim=(-0.01, 0.6))
     axes[0, 1].legend(loc="upper right")
     caption = (
-        "On the same data (SNR ½): SignGD's training loss falls exponentially, GD's like "
-        "1/t, so SignGD wins late, and the later the larger GD's rate; normalised GD "
-        "beats both. Test error: GD and normalised GD generalise, SignGD does not."
+        "SignGD, GD at several learning rates and normalised GD on the same data (SNR ½): "
+        "training loss, and test error (medians over seeds)."
     )
     return Picture(figure, data, caption)
 

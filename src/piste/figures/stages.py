@@ -49,11 +49,12 @@ def value_noise(trajectory: xr.Dataset) -> Picture:
         (trajectory.key_noise, GREEN),
     )
     caption = (
-        "The mean value's inner product with each training noise, ⟨v, y_iξ_i⟩, turns "
-        "positive within two steps and then grows linearly; ⟨v, μ⟩ and the key noise stay "
-        "small. Three zooms of one run."
+        "The mean value's inner product with each training noise, ⟨v, y_iξ_i⟩, beside "
+        "⟨v, μ⟩ and the key noise. Three zooms of one run, with its stages shaded."
     )
-    return Picture(figure, _long(trajectory, ["value_noise", "value_signal"]), caption)
+    few = trajectory.assign(key_noise=_few_pairs(trajectory.key_noise))
+    names = ["value_noise", "value_signal", "key_noise"]
+    return Picture(figure, _long(few, names), caption)
 
 
 @styled
@@ -79,9 +80,8 @@ def query_key(trajectory: xr.Dataset) -> Picture:
     )
     caption = (
         f"Query and key noise of {PAIRS} pairs (s, i) and the signals of all neurons, by "
-        "the final sign of the neuron's query signal. Noise aligns in stage II, signals "
-        "take their signs in III, and in IV the losing noise turns to the winning side: "
-        "first the key, then the query."
+        "the final sign of the neuron's query signal: its vote. Vertical axes are linear "
+        "near zero and logarithmic beyond."
     )
     return Picture(figure, data, caption)
 
@@ -102,8 +102,7 @@ def attention(trajectory: xr.Dataset) -> Picture:
     data = _long(trajectory, ["attention_signal_signal", "attention_noise_signal"])
     caption = (
         "Attention of the signal token (s_11) and of the noise token (s_21) on the signal "
-        "token: mean and range over samples. s_21 leaves ½ first and falls faster than "
-        "exponentially, while s_11 is still near ½."
+        "token: mean and range over samples, on a linear and a logarithmic axis."
     )
     return Picture(figure, data, caption)
 
@@ -138,11 +137,17 @@ def overview(trajectory: xr.Dataset) -> Picture:
         _finish(panel, trajectory, timeline)
         if panel not in axes[-1]:
             panel.set_xlabel("")
-    names = ["value_signal", "train_loss"]
+    names = ["value_noise", "value_signal", "query_signal", "key_signal"]
+    names += ["attention_signal_signal", "attention_noise_signal", "train_loss"]
+    names += ["test_loss", "test_error", "query_noise", "key_noise"]
+    few = trajectory.assign(
+        query_noise=_few_pairs(trajectory.query_noise),
+        key_noise=_few_pairs(trajectory.key_noise),
+    )
     caption = (
         "One run through its four stages: every observable of the paper on one page."
     )
-    return Picture(figure, _long(trajectory, names), caption)
+    return Picture(figure, _long(few, names), caption)
 
 
 @styled
@@ -159,10 +164,15 @@ def losses(trajectories: list[xr.Dataset]) -> Picture:
     _band(axes[0, 1], runs.test_error, PINK)
     axes[0, 1].set(ylim=(0, 0.7), ylabel="test error", xlabel="step $t$")
     data = pd.concat(
-        [_long(t, ["train_loss"]).assign(seed=t.attrs["seed"]) for t in trajectories]
+        [
+            _long(t, ["train_loss", "test_loss", "test_error"]).assign(
+                seed=t.attrs["seed"]
+            )
+            for t in trajectories
+        ]
     )
     caption = (
-        f"Fast optimisation, poor generalisation: training loss, test loss and test error "
+        "Training loss, test loss and test error "
         f"over {len(trajectories)} seeds (median and range)."
     )
     return Picture(figure, data, caption)

@@ -97,9 +97,8 @@ def snapshots(trajectory: xr.Dataset) -> Picture:
     inside_label(axes[0, 0], (0.03, 0.98), "● vote +", BLUE)
     inside_label(axes[0, 0], (0.03, 0.90), "▲ vote −", ORANGE)
     caption = (
-        "Every pair (s, i) at each switch. Signs are independent at first (I), gather on "
-        "the diagonal (II), stay there while the signals vote (III), and in stage IV move "
-        "to the quadrant of the vote: the key noise first, then the query noise."
+        "Every pair (s, i) in the plane of query and key noise at the start and at each "
+        "switch, by the final sign of its neuron's query signal (its vote)."
     )
     return Picture(figure, pd.concat(rows), caption)
 

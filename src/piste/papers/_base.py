@@ -6,7 +6,7 @@ the paper's own package, imported when they are used.
 
 import importlib
 from dataclasses import dataclass, field
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 from piste.errors import InputError, did_you_mean
@@ -75,7 +75,16 @@ class Study:
 def papers() -> dict[str, Paper]:
     """All installed papers, ours and third parties', in the order of their names."""
     found = entry_points(group=GROUP)
-    return {point.name: point.load() for point in sorted(found, key=lambda p: p.name)}
+    return {point.name: _load(point) for point in sorted(found, key=lambda p: p.name)}
+
+
+def _load(point: EntryPoint) -> Paper:
+    try:
+        return point.load()
+    except Exception as error:
+        raise InputError(
+            f"paper '{point.name}': cannot be imported ({error})"
+        ) from None
 
 
 def find_paper(name: str) -> Paper:

@@ -59,10 +59,10 @@ def tally(judgements: Sequence[Judgement]) -> str:
 
 
 def margin(given: float | None) -> str:
-    """A margin as a signed percentage, or as a multiple when it is large."""
+    """A margin as a signed share of the threshold, or a multiple when it is large."""
     if given is None:
         return ""
-    return f"{given:+.0%}" if abs(given) < 10 else f"×{given + 1:.3g}"
+    return f"{given:+.0%}" if abs(given) < 10 else f"{given:+.3g}×"
 
 
 def number(given: Any) -> str:

@@ -4,6 +4,7 @@ import hashlib
 import io
 import os
 from pathlib import Path
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -27,10 +28,10 @@ def write_atomically(path: Path, content: bytes) -> None:
 
 def save(path: Path, state: State, chunks: int) -> None:
     """Store the state after a number of chunks."""
-    leaves = [np.asarray(leaf) for leaf in jax.tree.leaves(state)]
+    leaves = enumerate(jax.tree.leaves(state))
+    named: dict[str, Any] = {f"leaf{place}": np.asarray(leaf) for place, leaf in leaves}
     buffer = io.BytesIO()
-    named = {f"leaf{place}": leaf for place, leaf in enumerate(leaves)}
-    np.savez(buffer, allow_pickle=False, chunks=np.array(chunks), **named)
+    np.savez(buffer, chunks=np.array(chunks), **named)
     content = buffer.getvalue()
     digest = hashlib.blake2b(content, digest_size=_DIGEST).digest()
     write_atomically(path, digest + content)

@@ -43,8 +43,6 @@ class Manifest:
     experiment: dict[str, Any]
     form: str
     format: int = FORMAT
-    batch: int = 1
-    """Runs compiled together: rounding, and with it SignGD, depends on it."""
     environment: dict[str, Any] = field(default_factory=environment)
     started: str = field(default_factory=lambda: now())
     seconds: float = 0.0
@@ -88,4 +86,7 @@ def read_manifest(folder: Path) -> Manifest:
             f"store {folder}: format = {found}: written by another version of piste; "
             f"must be {FORMAT}; choose another folder with --out"
         )
-    return Manifest(**data)
+    try:
+        return Manifest(**data)
+    except TypeError:
+        raise InputError(f"manifest {path}: must be that of a single run") from None

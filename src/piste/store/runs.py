@@ -13,15 +13,15 @@ import jax
 import numpy as np
 import xarray as xr
 
-from piste.dynamics import Chunk, Plan, State, System, build, choose_form, train
+from piste.dynamics import Plan, State, System, build, choose_form, load_data, train
 from piste.errors import InputError
 from piste.experiment import Experiment
 
 from . import checkpoint, trajectory
-from .manifest import Manifest, describe, read_manifest
+from .manifest import FILE, Manifest, describe, read_manifest
 
 CHECKPOINT = "checkpoint.npz"
-FINAL = "final.npz"
+"""The state after the last chunk; in a complete run, the final one."""
 Watch = Callable[[int, float], None]
 """Told the step and the training loss after every chunk."""
 
@@ -40,7 +40,10 @@ class Run:
 
     def trajectory(self) -> xr.Dataset:
         """What was measured."""
-        data = trajectory.read(self.folder)
+        try:
+            data = trajectory.read(self.folder)
+        except (OSError, ValueError, KeyError) as error:
+            raise InputError(f"run {self.folder}: damaged ({error})") from None
         return data.assign_attrs(**attributes(self.manifest))
 
 
@@ -72,13 +75,20 @@ class Store:
 
     def interrupted(self, experiment: Experiment) -> Manifest | None:
         """What is known of a run of this experiment that has not ended."""
-        ending = experiment.digest[:8]
-        found = sorted(self.root.glob(f"*-{ending}.partial"))
-        return read_manifest(found[0]) if found else None
+        partial = self._partial(experiment)
+        if partial is None or not (partial / CHECKPOINT).exists():
+            return None
+        return read_manifest(partial) if (partial / FILE).exists() else None
+
+    def _partial(self, experiment: Experiment) -> Path | None:
+        """The folder of an unfinished run, whatever its name."""
+        found = sorted(self.root.glob(f"*-{experiment.digest[:8]}.partial"))
+        return found[0] if found else None
 
     def check(self, experiment: Experiment) -> None:
         """Refuse what cannot be run or stored, before anything else happens."""
         choose_form(experiment)
+        load_data(experiment)
         make_folder(self.root)
 
     def run(
@@ -92,26 +102,30 @@ class Store:
         if not fresh and (found := self.find(experiment)):
             return found
         self.check(experiment)
-        folder = self.root / f"{name}-{experiment.digest[:8]}"
-        partial = folder.with_name(folder.name + ".partial")
-        with _alone(partial.with_suffix(".lock"), folder):
+        ending = experiment.digest[:8]
+        with alone(self.root / f".{ending}.lock"):
+            partial = (
+                self._partial(experiment) or self.root / f"{name}-{ending}.partial"
+            )
             if fresh:
                 shutil.rmtree(partial, ignore_errors=True)
             manifest = _train(experiment, name, partial, watch)
+            folder = partial.with_suffix("")
             shutil.rmtree(folder, ignore_errors=True)
             partial.rename(folder)
         return Run(folder, manifest)
 
 
 @contextmanager
-def _alone(path: Path, folder: Path) -> Iterator[None]:
+def alone(path: Path) -> Iterator[None]:
     """Hold a lock that the system releases even when the process is killed."""
     lock = filelock.FileLock(path)
     try:
         lock.acquire(timeout=0)
     except filelock.Timeout:
         raise InputError(
-            f"run {folder}: another process is running it; must be one at a time"
+            f"out = {path.parent}: another process is running the same; "
+            "must be one at a time"
         ) from None
     try:
         yield
@@ -141,59 +155,40 @@ def _train(experiment: Experiment, name: str, folder: Path, watch: Watch) -> Man
         before = manifest.seconds
         for chunk in train(system, plan, state, start):
             if chunk.index == 0:
-                _begin(folder, system, plan, chunk)
-            seconds = before + time.perf_counter() - began
-            manifest = _commit(folder, system, plan, chunk, manifest, seconds)
+                folder.mkdir(exist_ok=True)
+                trajectory.create(folder, system, plan, chunk)
+            trajectory.write(folder, system.probes(), plan, chunk)
+            # Last, so that a crash before it repeats the chunk and writes the same.
+            checkpoint.save(folder / CHECKPOINT, chunk.state, chunk.index + 1)
+            state, seconds = chunk.state, before + time.perf_counter() - began
+            manifest = _progress(manifest, state, seconds)
+            manifest.write(folder)
             watch(manifest.steps, float(chunk.records["train_loss"][-1]))
-    _finish(folder, manifest)
+    manifest = _progress(manifest, state, manifest.seconds)
+    if manifest.diverged >= 0:
+        trajectory.cut(folder, manifest.diverged)
+    manifest.write(folder)
     return manifest
+
+
+def _progress(manifest: Manifest, state: State, seconds: float) -> Manifest:
+    return dataclasses.replace(
+        manifest,
+        steps=int(state.step),
+        diverged=int(state.diverged),
+        seconds=round(seconds, 3),
+    )
 
 
 def _resume(
     experiment: Experiment, name: str, folder: Path, system: System
 ) -> tuple[State, int, Manifest]:
     """The state to go on from, the chunk that comes next, and the manifest so far."""
-    start = system.start()
-    path = folder / CHECKPOINT
-    if not path.exists():
-        return start, 0, describe(experiment, name, choose_form(experiment))
-    manifest = read_manifest(folder)
-    state, chunks = checkpoint.load(path, start)
-    return state, chunks, manifest
-
-
-def _begin(folder: Path, system: System, plan: Plan, chunk: Chunk) -> None:
-    folder.mkdir(exist_ok=True)
-    trajectory.create(folder, system, plan, chunk)
-
-
-def _commit(
-    folder: Path,
-    system: System,
-    plan: Plan,
-    chunk: Chunk,
-    manifest: Manifest,
-    seconds: float,
-) -> Manifest:
-    """Write the records, then the manifest, and the checkpoint last.
-
-    A crash before the last write repeats the chunk and writes the same again.
-    """
-    trajectory.write(folder, system.probes(), plan, chunk)
-    steps = int(plan.times[plan.block(chunk.index)][-1])
-    diverged = int(chunk.state.diverged)
-    manifest = dataclasses.replace(
-        manifest, steps=steps, seconds=round(seconds, 3), diverged=diverged
-    )
-    manifest.write(folder)
-    checkpoint.save(folder / CHECKPOINT, chunk.state, chunk.index + 1)
-    return manifest
-
-
-def _finish(folder: Path, manifest: Manifest) -> None:
-    if manifest.diverged >= 0:
-        trajectory.cut(folder, manifest.diverged)
-    (folder / CHECKPOINT).replace(folder / FINAL)
+    start, path = system.start(), folder / CHECKPOINT
+    state, chunks = checkpoint.load(path, start) if path.exists() else (start, 0)
+    if chunks and (folder / FILE).exists():
+        return state, chunks, read_manifest(folder)
+    return state, chunks, describe(experiment, name, choose_form(experiment))
 
 
 def run_in_memory(

@@ -19,7 +19,7 @@ import xarray as xr
 from piste.dynamics import Plan, State, System, build, choose_form, run_chunk
 from piste.errors import InputError
 from piste.probes import OFTEN, RARELY, Probe
-from piste.store import FORMAT, environment, make_folder
+from piste.store import FORMAT, alone, environment, make_folder, write_atomically
 from piste.values import to_json
 
 from .grid import Cell, Sweep
@@ -55,20 +55,27 @@ def run_sweep(
     make_folder(folder)
     _describe(sweep, folder, batch)
     done, parts = 0, []
-    for number, cells in enumerate(batches):
-        place = folder / f"batch-{number:03d}.zarr"
-        if fresh or not place.exists():
-            part = _run_cells(cells, batch, probes, until, _offset(watch, done))
-            _store(part, place)
-        parts.append(xr.open_zarr(place, consolidated=False, chunks=None).load())
-        done += sum(cell.experiment.steps for cell in cells)
-        watch(done, float(parts[-1].train_loss.min("step").median()))
+    with alone(folder / ".lock"):
+        for place, cells in zip(
+            batch_places(folder, len(batches)), batches, strict=True
+        ):
+            if fresh or not place.exists():
+                part = _run_cells(cells, batch, probes, until, _offset(watch, done))
+                _store(part, place)
+            parts.append(xr.open_zarr(place, consolidated=False, chunks=None).load())
+            done += sum(cell.experiment.steps for cell in cells)
+            watch(done, float(parts[-1].train_loss.min("step").median()))
     data = xr.concat(parts, "cell", join="outer", combine_attrs="drop").sortby("place")
     return data.assign_attrs(
         seconds=sum(part.attrs["seconds"] for part in parts),
         form=parts[0].attrs["form"],
         batch=batch,
     )
+
+
+def batch_places(folder: Path, count: int) -> list[Path]:
+    """Where the batches of a sweep are stored."""
+    return [folder / f"batch-{number:03d}.zarr" for number in range(count)]
 
 
 def _describe(sweep: Sweep, folder: Path, batch: int) -> None:
@@ -85,7 +92,8 @@ def _describe(sweep: Sweep, folder: Path, batch: int) -> None:
     axes = {name: list(values) for name, values in sweep.axes.items()}
     about = {"format": FORMAT, "experiment": to_json(sweep.base), "axes": axes}
     about |= {"batch": batch, "environment": environment()}
-    path.write_text(json.dumps(about, indent=2, ensure_ascii=False))
+    text = json.dumps(about, indent=2, ensure_ascii=False)
+    write_atomically(path, text.encode())
 
 
 def _offset(watch: Watch, done: int) -> Watch:
@@ -107,7 +115,9 @@ def _run_cells(
         for index in range(plan.chunks):
             gaps, flags = plan.gaps(index), plan.flags(index)
             state, records = run_batch(system, state, gaps, flags)
-            losses = np.asarray(records["train_loss"])[: len(cells), -1]
+            # At a record that is tested too, so that there is a test error to match.
+            tested = np.flatnonzero(flags)[-1] if flags.any() else -1
+            losses = np.asarray(records["train_loss"])[: len(cells), tested]
             kept = {
                 p.name: _kept(records[p.name], p, plan, index) for p in system.probes()
             }

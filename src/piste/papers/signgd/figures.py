@@ -98,6 +98,6 @@ _PERSISTENCE_CAPTION = (
 )
 
 _SNR_CAPTION = (
-    "Signal and noise, T = 1000: test error and loss against SNR (mean error, median loss, "
-    "range over seeds). GD learns the signal at noise where SignGD and Adam do not."
+    "Signal and noise, T = 1000: test error and loss against SNR ‖μ‖/(σ_p√s) (mean error, "
+    "median loss, range over seeds)."
 )

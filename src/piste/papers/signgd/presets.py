@@ -57,12 +57,12 @@ def adam() -> Experiment:
 
 
 def gd() -> Experiment:
-    """``piste run signgd/gd``: about 2 s. The test error goes to 0."""
+    """``piste run signgd/gd``: about 3 s. The test error goes to 0."""
     return dataclasses.replace(dense(), rule=GD(learning_rate=1.0))
 
 
 def normalised_gd() -> Experiment:
-    """``piste run signgd/normalised-gd``: about 2 s. Faster than SignGD by far.
+    """``piste run signgd/normalised-gd``: about 3 s. Faster than SignGD by far.
 
     Its step has the Euclidean length of a step of SignGD that moves every weight.
     """
@@ -116,7 +116,7 @@ def shared() -> Experiment:
 
 
 def mnist() -> Experiment:
-    """``piste run signgd/mnist``: about 5 s; downloads MNIST, or give PISTE_DATA.
+    """``piste run signgd/mnist``: about 10 s; downloads MNIST, or give PISTE_DATA.
 
     Digits 3 against 7 with a noise token, SNR 0.35: test error near 0.37 under SignGD.
     """
@@ -130,7 +130,7 @@ def mnist() -> Experiment:
 def digits() -> Experiment:
     """``piste run signgd/digits``: about 5 s, no download.
 
-    The same with scikit-learn's 8×8 digits; few pixels, so few samples and a larger step.
+    The same with scikit-learn's 8×8 digits; few pixels, so few samples.
     """
     task = NoisyImages(dataset="digits", samples=20, snr=0.7)
     return dataclasses.replace(mnist(), task=task)

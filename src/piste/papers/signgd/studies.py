@@ -2,6 +2,7 @@
 
 import dataclasses
 import os
+from collections.abc import Sequence
 
 from piste.errors import InputError
 from piste.experiment import Experiment, Record
@@ -117,12 +118,24 @@ def _snr() -> tuple[Study, ...]:
 
 
 def _images() -> tuple[Study, ...]:
-    """Noisy MNIST where it can be had; else scikit-learn's digits, which always can."""
-    name, base, snrs = "digits", presets.digits(), DIGITS_SNRS
-    if mnist_at_hand():
-        name, base, snrs = "mnist", presets.mnist(), MNIST_SNRS
-    rules = ("signgd", "adam", "gd")
-    return tuple(_image_study(name, rule, base, snrs) for rule in rules)
+    """Noisy MNIST, and scikit-learn's digits, which need no download."""
+    data = (
+        ("mnist", presets.mnist(), MNIST_SNRS),
+        ("digits", presets.digits(), DIGITS_SNRS),
+    )
+    return tuple(
+        _image_study(name, rule, base, snrs)
+        for name, base, snrs in data
+        for rule in ("signgd", "adam", "gd")
+    )
+
+
+def available(found: Sequence[Study]) -> list[Study]:
+    """MNIST where it can be had, and the digits in its place where not."""
+    if not any(study.name.startswith("mnist-") for study in found):
+        return list(found)
+    other = "digits-" if mnist_at_hand() else "mnist-"
+    return [study for study in found if not study.name.startswith(other)]
 
 
 def _image_study(data: str, rule: str, base: Experiment, snrs) -> Study:

@@ -1,6 +1,6 @@
 """The paper's theorem, item by item, as claims.
 
-Thresholds that the paper leaves open are fixed here once, before any run, and printed with
+Thresholds that the paper leaves open are readings of ours, fixed here and printed with
 every verdict.
 """
 
