@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from piste.api import open_run
+from piste.dynamics import Plan
 from piste.errors import InputError
 from piste.rules import GD
 from piste.store import FORMAT, Store, run_in_memory
@@ -152,3 +154,76 @@ def test_manifest_says_how_it_ran(whole, tiny):
     assert manifest.value() == tiny
     assert manifest.form == "reduced" and manifest.steps == tiny.steps
     assert {"piste", "jax", "numpy"} <= set(manifest.environment["versions"])
+
+
+def test_crash_before_the_first_checkpoint_starts_again(
+    whole, tiny, tmp_path, monkeypatch
+):
+    store = Store(tmp_path)
+
+    def crash(*args):
+        raise Crash
+
+    with monkeypatch.context() as patch:
+        patch.setattr("piste.store.checkpoint.save", crash)
+        with pytest.raises(Crash):
+            store.run(tiny, "tiny")
+    assert list(tmp_path.glob("*.partial")) and store.interrupted(tiny) is None
+    assert_same_bits(whole.trajectory(), store.run(tiny, "tiny").trajectory())
+
+
+def test_crash_between_checkpoint_and_manifest(whole, tiny, tmp_path, monkeypatch):
+    store = Store(tmp_path)
+
+    def crash(*args):
+        raise Crash
+
+    with monkeypatch.context() as patch:
+        patch.setattr("piste.store.manifest.Manifest.write", crash)
+        with pytest.raises(Crash):
+            store.run(tiny, "tiny")
+    run = store.run(tiny, "tiny")
+    assert run.manifest.steps == tiny.steps
+    assert_same_bits(whole.trajectory(), run.trajectory())
+
+
+def test_crash_before_the_last_rename_trains_nothing_again(tiny, tmp_path, monkeypatch):
+    store, calls = Store(tmp_path), []
+    wild = dataclasses.replace(tiny, rule=GD(learning_rate=1e200), form="full")
+    for experiment in (tiny, wild):
+
+        def crash(*args):
+            raise Crash
+
+        with monkeypatch.context() as patch:
+            patch.setattr("pathlib.Path.rename", crash)
+            with pytest.raises(Crash):
+                store.run(experiment, "tiny")
+        run = store.run(experiment, "tiny", lambda step, loss: calls.append(step))
+        assert not calls
+        assert_same_bits(run.trajectory(), run_in_memory(experiment))
+
+
+def test_another_name_resumes_the_same_run(whole, tiny, tmp_path):
+    store, steps = Store(tmp_path), []
+    with pytest.raises(Crash):
+        store.run(tiny, "first-name", crash_after(3))
+    run = store.run(tiny, "second-name", lambda step, loss: steps.append(step))
+    assert len(steps) < Plan.of(tiny).chunks and run.folder.name.startswith(
+        "first-name"
+    )
+    assert len(list(tmp_path.iterdir())) == 1
+    assert_same_bits(whole.trajectory(), run.trajectory())
+
+
+def test_a_partial_run_or_a_sweep_is_not_shown_as_a_run(tiny, tmp_path):
+    with pytest.raises(Crash):
+        Store(tmp_path).run(tiny, "tiny", crash_after(2))
+    (partial,) = tmp_path.glob("*.partial")
+    with pytest.raises(InputError, match="not complete"):
+        open_run(partial)
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "manifest.json").write_text(json.dumps({"format": FORMAT, "axes": {}}))
+    with pytest.raises(InputError, match="must be that of a single run"):
+        open_run(other)

@@ -32,7 +32,7 @@ def against_snr(table: pd.DataFrame, caption: str) -> Picture:
         panel.set(xscale="log", xlabel="SNR")
         panel.set_xticks(ticks, [f"{tick:g}" for tick in ticks], rotation=45)
         panel.set_xticks([], minor=True)
-    axes[0, 0].legend(loc="lower left")
+    axes[0, 1].legend(loc="lower left")
     return Picture(figure, table, caption)
 
 

@@ -35,12 +35,13 @@ def similarity(table: pd.DataFrame, boundaries: tuple[str, ...]) -> Picture:
     offsets = np.linspace(0.28, -0.28, len(rules))
     heights = np.arange(len(boundaries))[::-1]
     last = 3000.0
-    for rule, offset, colour in zip(rules, offsets, (BLUE, *COLOURS), strict=False):
+    looks = zip(rules, offsets, (BLUE, *COLOURS), "os^Dv*", strict=False)
+    for rule, offset, colour, marker in looks:
         row = table[table["rule"] == rule].iloc[0]
         steps = np.array([float(row[name]) for name in boundaries])
         reached = ~np.isnan(steps)
         y = heights + offset
-        panel.plot(steps[reached], y[reached], "o", color=colour, ms=4.5, label=rule)
+        panel.plot(steps[reached], y[reached], marker, color=colour, ms=5, label=rule)
         panel.plot(
             np.full((~reached).sum(), last), y[~reached], "x", color=colour, ms=5
         )
@@ -64,7 +65,7 @@ def disparity(signgd: xr.Dataset, adam: list[tuple[str, xr.Dataset]]) -> Picture
     curves: list[Any] = [("SignGD", signgd.train_loss, BLUE, "-")]
     for (name, cells), colour, dash in zip(adam, COLOURS, DASHES, strict=False):
         curves.append((name, cells.train_loss, colour, dash))
-    data = loss_curves(axes[0, 0], curves)
+    data = loss_curves(axes[0, 0], curves, lowest=1e-6)
     caption = (
         "Training loss of SignGD and of Adam with several (β₁, β₂) on dense noise "
         "(median over seeds)."
@@ -83,11 +84,11 @@ def rules(
         curves.append((name, cells.train_loss, colour, dash))
     curves.append(("norm. GD", normalised.train_loss, BLACK, "-"))
     data = loss_curves(axes[0, 0], curves, lowest=1e-7)
-    errors = [("SignGD", signgd, BLUE), (gd[2][0], gd[2][1], COLOURS[2])]
-    errors.append(("norm. GD", normalised, BLACK))
-    for name, cells, colour in errors:
+    errors = [("SignGD", signgd, BLUE, "-"), (*gd[2], COLOURS[2], "-")]
+    errors.append(("norm. GD", normalised, BLACK, ":"))
+    for name, cells, colour, dash in errors:
         error = cells.test_error.median("cell")
-        axes[0, 1].plot(error.test_step, error, color=colour, label=name)
+        axes[0, 1].plot(error.test_step, error, color=colour, ls=dash, label=name)
     axes[0, 1].set(xlabel="step $t$", ylabel="test error", ylim=(-0.01, 0.6))
     axes[0, 1].legend(loc="upper right")
     caption = (

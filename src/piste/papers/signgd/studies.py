@@ -101,8 +101,7 @@ def _optimisers() -> tuple[Study, ...]:
 def _snr() -> tuple[Study, ...]:
     """Test error against SNR at T = 1000: the noise stays, the signal's norm varies."""
     record = Record(dense=32, test_every=32)
-    task = dataclasses.replace(presets.dense().task, test_samples=1000)
-    base = dataclasses.replace(presets.dense(), task=task, steps=1000, record=record)
+    base = dataclasses.replace(presets.dense(), steps=1000, record=record)
     rules = {"signgd": SignGD(), "adam": Adam(), "gd": GD(learning_rate=1.0)}
     norms = tuple(snr * presets.NOISE_SCALE for snr in SNRS)
     axes = {"task.signal_norm": norms, "seed": range(5)}
