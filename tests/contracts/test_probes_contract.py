@@ -37,5 +37,5 @@ def test_a_probe_is_pure_and_keeps_the_type_of_numbers(probe):
     form, params = done.system.form, done.state.params
     view = form.test_view(params) if probe.on_test else form.view(params)
     here, there = probe.compute(view), jax.jit(probe.compute)(view)
-    assert here.dtype == view.value.dtype
+    assert here.dtype == view.margins().dtype
     np.testing.assert_allclose(here, there, rtol=1e-12)

@@ -80,7 +80,7 @@ def test_recording_does_not_touch_training():
 def test_resuming_at_a_chunk_gives_the_same_bits():
     system, plan = run(small("adam", form="reduced")).system, Plan.of(small("adam"))
     chunks = list(dynamics.train(system, plan, system.start()))
-    middle = dynamics.host(chunks[1].state)
+    middle = jax.tree.map(np.asarray, chunks[1].state)
     again = list(dynamics.train(system, plan, middle, start=2))
     assert [chunk.index for chunk in again] == [chunk.index for chunk in chunks[2:]]
     assert_close(again[-1].state, chunks[-1].state, slack=0)
@@ -94,8 +94,9 @@ def test_divergence_is_recorded_with_its_step(kernel, form):
     experiment = small("gd", form=form, model__kernel=kernel, rule__learning_rate=1e200)
     done = run(experiment)
     step, losses = int(done.state.diverged), done.records["train_loss"]
-    assert step == first_broken_step(done.system)
-    assert np.isfinite(losses[0]) and not np.isfinite(losses[step])
+    # Every step is recorded this early, and a record may see it before the step does.
+    assert step == np.flatnonzero(~np.isfinite(losses))[0] > 0
+    assert step <= first_broken_step(done.system)
     # Training ends with the chunk, long before the end of the plan.
     assert losses.size == experiment.record.chunk < done.plan.times.size
 
