@@ -157,3 +157,29 @@ def test_light_commands_do_not_import_jax():
         "assert not heavy, heavy"
     )
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+
+
+@pytest.mark.parametrize(
+    ("folder", "words", "message"),
+    [
+        ("/nowhere", [], "error: PISTE_DATA = /nowhere: is not a folder"),
+        (
+            "",
+            ["--task.folder", "/nowhere"],
+            "error: task.folder = /nowhere: is not a folder",
+        ),
+        ("", ["--task.snr", "0"], "error: task.snr = 0.0: must be above 0"),
+        ("", ["--task.samples", "7"], "error: task.samples = 7: must be even"),
+        (
+            "",
+            ["--task.dataset", "digits", "--task.samples", "1000"],
+            "error: task.samples = 1000: must be at most",
+        ),
+    ],
+)
+def test_mistakes_with_images(capsys, tmp_path, monkeypatch, folder, words, message):
+    monkeypatch.setenv("PISTE_DATA", folder)
+    out = tmp_path / "results"
+    line = one_line_error(capsys, "run", "signgd/mnist", *words, "--out", str(out))
+    assert line.startswith(message), line
+    assert not out.exists()

@@ -1,6 +1,7 @@
 """From an experiment to a system that can be trained."""
 
 import dataclasses
+import re
 from dataclasses import dataclass
 from functools import partial
 
@@ -51,7 +52,9 @@ def load_data(experiment: Experiment):
     try:
         return experiment.task.load()
     except InputError as error:
-        raise InputError(f"task.{error}") from None
+        # A field is one of the task's; a file or a variable has its own name.
+        field = re.match(r"[a-z-]+ = ", str(error))
+        raise InputError(f"task.{error}" if field else str(error)) from None
 
 
 @jax.jit
