@@ -27,7 +27,7 @@ def _order(run: xr.Dataset, timeline: Timeline) -> Verdict:
     gaps = np.diff([0, *steps])
     ordered = found and bool((gaps > 0).all())
     conditions = tuple(
-        Condition(f"{name}: {timeline.boundaries[name].meaning}", True, b.sentence())
+        Condition(name, True, b.sentence())
         for name in names
         if (b := timeline.boundaries[name]).step is not None
     )
