@@ -241,13 +241,13 @@ def _reproduce(options, rest: list[str]) -> int:
 
     keep_compiled_programs()
 
+    only = [name for name in options.only.split(",") if name]
+    folder = result_folder(paper, options.out, options.quick)
+    studies = chosen(paper, options.quick, only)
     out = console()
     out.print(f"[bold]{paper.name}[/bold] · {paper.title}")
     cores = environment()["cores"]
     out.print(f"{paper.authors} · {paper.venue} · {cores} cores\n")
-    only = [name for name in options.only.split(",") if name]
-    folder = result_folder(paper, options.out, options.quick)
-    studies = chosen(paper, options.quick, only)
     if not options.fresh and all(is_stored(study, folder) for study in studies):
         out.print("  already run: from the store (--fresh runs again)\n")
     with progress(out) as bars:

@@ -18,6 +18,10 @@ class Crash(Exception):
     pass
 
 
+def crash(*args):
+    raise Crash
+
+
 def crash_after(chunks: int):
     """A watch that fails after so many chunks, as a power cut would."""
     left = [chunks]
@@ -161,9 +165,6 @@ def test_crash_before_the_first_checkpoint_starts_again(
 ):
     store = Store(tmp_path)
 
-    def crash(*args):
-        raise Crash
-
     with monkeypatch.context() as patch:
         patch.setattr("piste.store.checkpoint.save", crash)
         with pytest.raises(Crash):
@@ -174,9 +175,6 @@ def test_crash_before_the_first_checkpoint_starts_again(
 
 def test_crash_between_checkpoint_and_manifest(whole, tiny, tmp_path, monkeypatch):
     store = Store(tmp_path)
-
-    def crash(*args):
-        raise Crash
 
     with monkeypatch.context() as patch:
         patch.setattr("piste.store.manifest.Manifest.write", crash)
@@ -191,10 +189,6 @@ def test_crash_before_the_last_rename_trains_nothing_again(tiny, tmp_path, monke
     store, calls = Store(tmp_path), []
     wild = dataclasses.replace(tiny, rule=GD(learning_rate=1e200), form="full")
     for experiment in (tiny, wild):
-
-        def crash(*args):
-            raise Crash
-
         with monkeypatch.context() as patch:
             patch.setattr("pathlib.Path.rename", crash)
             with pytest.raises(Crash):
