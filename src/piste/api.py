@@ -8,15 +8,17 @@ import jax
 import numpy as np
 import xarray as xr
 
+from piste import claims as _claims
 from piste import console
-from piste.claims import Judgement, Timeline, detect, judge
-from piste.dynamics import draw
+from piste.claims import Judgement, Timeline, judge
+from piste.dynamics import Start, draw
 from piste.errors import InputError
 from piste.experiment import Experiment
-from piste.models import TwoLayerWeights
+from piste.models import StackWeights
 from piste.papers import find_paper
 from piste.papers import preset as _preset
 from piste.store import Run, Store, read_manifest, run_in_memory
+from piste.tasks import TwoTokenData
 from piste.values import override
 
 
@@ -50,7 +52,7 @@ def open_run(folder: str | Path) -> Run:
 
 def stages(trajectory: xr.Dataset) -> Timeline:
     """The stages of a run, with their evidence."""
-    return detect(trajectory)
+    return _claims.stages(trajectory)
 
 
 def verify(
@@ -60,29 +62,36 @@ def verify(
     many = (
         [trajectories] if isinstance(trajectories, xr.Dataset) else list(trajectories)
     )
-    part = find_paper(paper).part("claims")
-    return judge(part.CLAIMS, {"stages": many})
+    found = find_paper(paper)
+    return judge(found.part("claims").CLAIMS, {found.main: many})
 
 
 def initial_state(experiment: Experiment) -> dict[str, np.ndarray]:
     """The data and the initial weights as NumPy arrays, to check a run with other code.
 
     ``tokens`` has a sample, a token and a coordinate axis; weights have a neuron a row.
+    Decision lists have ``lists`` and ``permutation`` instead.
     """
     start = draw(experiment)
     with jax.enable_x64(True):
-        arrays = {
-            "tokens": start.data.tokens(),
-            "labels": start.data.labels,
-            "test_tokens": start.test.tokens(),
-            "test_labels": start.test.labels,
-        } | _named(start.weights)
+        arrays = _data(start) | _named(start.weights)
     return {name: np.asarray(array) for name, array in arrays.items()}
+
+
+def _data(start: Start) -> dict[str, Any]:
+    if not isinstance(start.data, TwoTokenData):
+        return {name: getattr(start.data, name) for name in ("lists", "permutation")}
+    return {
+        "tokens": start.data.tokens(),
+        "labels": start.data.labels,
+        "test_tokens": start.test.tokens(),
+        "test_labels": start.test.labels,
+    }
 
 
 def _named(weights: Any) -> dict[str, Any]:
     """Weight matrices by name; the hidden layers of a stack are numbered."""
-    if isinstance(weights, TwoLayerWeights):
+    if not isinstance(weights, StackWeights):
         return vars(weights)
     found = _named(weights.readout)
     for depth, layer in enumerate(weights.hidden):

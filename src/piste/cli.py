@@ -193,7 +193,7 @@ def _show(options, rest: list[str]) -> int:
 
 
 def _describe(out, run) -> None:
-    from piste.claims import detect
+    from piste.claims import stages
     from piste.console import plain_table
     from piste.values import fields_of
 
@@ -205,19 +205,24 @@ def _describe(out, run) -> None:
         f"{manifest.seconds:.1f} s · piste {environment['versions']['piste']}"
     )
     if manifest.diverged >= 0:
-        out.print(
-            f"[red]✗ diverged[/red]: the loss is not finite at step {manifest.diverged}"
-        )
+        out.print(f"[red]✗ stopped[/red] at step {manifest.diverged}: {manifest.ended}")
     settings = [(name, value) for name, value in fields_of(run.experiment).items()]
     out.print(plain_table(("field", "value"), settings))
     out.print()
     if manifest.diverged < 0:
-        out.print(plain_table(*_stage_rows(detect(trajectory))))
+        out.print(plain_table(*_stage_rows(stages(trajectory))))
         out.print()
-    out.print(
-        f"train loss {float(trajectory.train_loss[-1]):.3g} · "
-        f"test loss {float(trajectory.test_loss[-1]):.3g} · "
-        f"test error {float(trajectory.test_error[-1]):.3f}"
+    out.print(_last_line(trajectory))
+
+
+LAST = ("train_loss", "test_loss", "test_error", "margin", "accuracy")
+"""Probes of one number whose last value says how a run went."""
+
+
+def _last_line(trajectory) -> str:
+    known = (name for name in LAST if name in trajectory)
+    return " · ".join(
+        f"{name.replace('_', ' ')} {float(trajectory[name][-1]):.3g}" for name in known
     )
 
 

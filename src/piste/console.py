@@ -1,5 +1,6 @@
 """What the command line prints: progress, tables, calm words."""
 
+import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -50,7 +51,7 @@ def watcher(bars: Progress, name: str, total: int) -> Callable[[int, float], Non
     task = bars.add_task(name, total=total, loss="compiling")
 
     def watch(step: int, loss: float) -> None:
-        bars.update(task, completed=step, loss=f"loss {loss:.2e}")
+        bars.update(task, completed=step, loss=_loss(loss))
 
     return watch
 
@@ -65,10 +66,14 @@ def _printer(out: Console, name: str, total: int) -> Callable[[int, float], None
             return
         shown[0] = tenth
         left = (time.monotonic() - began) * (total - step) / step
-        progress = f"{step:,}/{total:,}  loss {loss:.2e}  {left:.0f} s left"
+        progress = f"{step:,}/{total:,}  {_loss(loss)}  {left:.0f} s left"
         out.print(f"  {name:<14}{progress}")
 
     return watch
+
+
+def _loss(loss: float) -> str:
+    return "" if math.isnan(loss) else f"loss {loss:.2e}"
 
 
 def plain_table(headings: Sequence[str], rows: Sequence[Sequence[Any]]) -> Table:

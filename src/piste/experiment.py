@@ -7,6 +7,18 @@ from piste.rules import Rule, SignGD
 from piste.tasks import SignalNoise, Task
 from piste.values import digest, fields_of, option, value
 
+FORMS = (
+    "auto",
+    "exact",
+    "reduced",
+    "gram",
+    "full",
+    "partitions",
+    "support",
+    "enumeration",
+    "monte-carlo",
+)
+
 
 @value
 class Record:
@@ -57,10 +69,9 @@ class Experiment:
     """Seed of all random streams."""
     precision: str = option(default="float64", among=("float64", "float32"))
     """Floating-point type of the training."""
-    form: str = option(
-        default="auto", among=("auto", "exact", "reduced", "gram", "full")
-    )
-    """Arithmetic: all weights by autodiff (full), or an exact reduction of them."""
+    form: str = option(default="auto", among=FORMS)
+    """Arithmetic: all weights by autodiff (full), or an exact reduction of them; for
+    decision lists, how the population loss is computed."""
 
     @property
     def digest(self) -> str:

@@ -2,22 +2,31 @@
 
 import json
 import math
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import jax
 import pandas as pd
 import xarray as xr
 
-from piste.claims import Judgement, detect, judge
+from piste.claims import Judgement, judge, stages
 from piste.dynamics import choose_form
 from piste.errors import InputError, did_you_mean
 from piste.papers import Paper, Study
 from piste.report import render
-from piste.store import Store, environment, make_folder
-from piste.sweeps import batch_places, run_sweep
-from piste.values import digest, fields_of
+from piste.store import (
+    Store,
+    describe_parts,
+    environment,
+    in_parts,
+    make_folder,
+    part_places,
+)
+from piste.sweeps import run_sweep
+from piste.values import digest, fields_of, to_json
 
 Watch = Callable[[int, float], None]
 Evidence = dict[str, list[xr.Dataset] | xr.Dataset]
@@ -79,16 +88,24 @@ def chosen(paper: Paper, quick: bool, only: Sequence[str]) -> Sequence[Study]:
 
 def is_stored(study: Study, folder: Path) -> bool:
     """Whether nothing of a study is left to run."""
-    if study.sweep is not None:
-        count = len(study.sweep.batches(study.batch))
-        places = batch_places(_sweep_folder(study, folder), count)
+    if study.experiments == ():
+        places = part_places(_parts_folder(study, folder), _parts(study))
         return all(place.exists() for place in places)
     store = Store(folder / "runs")
     return all(store.find(experiment) for experiment in study.experiments)
 
 
-def _sweep_folder(study: Study, folder: Path) -> Path:
+def _parts(study: Study) -> int:
+    if study.calculation is not None:
+        return study.calculation.parts()
+    return len(study.sweep.batches(study.batch))
+
+
+def _parts_folder(study: Study, folder: Path) -> Path:
     """A folder for each way to run a sweep: what is kept of it counts too."""
+    if study.calculation is not None:
+        way = [type(study.calculation).__name__, digest(study.calculation)]
+        return folder / "calculations" / f"{study.name}-{digest(way)[:8]}"
     way = [study.sweep.digest, list(study.probes), study.batch, study.until]
     return folder / "sweeps" / f"{study.name}-{digest(way)[:8]}"
 
@@ -98,10 +115,12 @@ def run_study(
 ) -> list[xr.Dataset] | xr.Dataset:
     """Run a study, or open it; ``watch`` is told the steps of the whole of it."""
     if study.sweep is not None:
-        place = _sweep_folder(study, folder)
+        place = _parts_folder(study, folder)
         return run_sweep(
             study.sweep, place, study.probes, study.batch, watch, fresh, study.until
         )
+    if study.calculation is not None:
+        return _calculate(study, _parts_folder(study, folder), watch, fresh)
     store, found, done = Store(folder / "runs"), [], 0
     for experiment in study.experiments:
         name = f"{study.name}-seed={experiment.seed}"
@@ -110,6 +129,24 @@ def run_study(
         done += experiment.steps
         watch(done, float(found[-1].train_loss[-1]))
     return found
+
+
+def _calculate(study: Study, folder: Path, watch: Watch, fresh: bool) -> xr.Dataset:
+    make_folder(folder)
+    describe_parts(folder, 1, to_json(study.calculation))
+
+    def make(index: int) -> xr.Dataset:
+        began = time.perf_counter()
+        with jax.enable_x64(True):
+            part = study.calculation.part(index)
+        return part.assign_attrs(seconds=time.perf_counter() - began)
+
+    def after(index: int, part: xr.Dataset) -> None:
+        watch(index + 1, math.nan)
+
+    parts = in_parts(folder, study.calculation.parts(), make, after, fresh)
+    joined = xr.concat(parts, "cell", join="outer", combine_attrs="drop")
+    return joined.assign_attrs(seconds=sum(part.attrs["seconds"] for part in parts))
 
 
 def _offset(watch: Watch, done: int) -> Watch:
@@ -151,7 +188,7 @@ def _write(
     _write_json(folder / "verdicts.json", [j.to_json() for j in judgements])
     page = render(
         paper,
-        [detect(run) for run in _runs(evidence, "stages")],
+        [stages(run) for run in _runs(evidence, paper.main)],
         judgements,
         pictures,
         tables,
@@ -207,8 +244,8 @@ def _describe(study: Study, found: list[xr.Dataset] | xr.Dataset) -> dict[str, A
         "name": study.name,
         "meaning": study.meaning,
         "runs": _count(found),
-        "form": choose_form(study.base),
-        "precision": study.base.precision,
+        "form": "–" if study.calculation else choose_form(study.base),
+        "precision": "float64" if study.calculation else study.base.precision,
         "seconds": round(sum(part.attrs["seconds"] for part in parts), 1),
         "configuration": "\n".join(f"{name:<28}{v}" for name, v in settings.items()),
     }

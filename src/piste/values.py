@@ -129,8 +129,8 @@ def family(members: dict[str, type]) -> dict[str, type]:
 
 
 def word_of(given: Any) -> str:
-    """The family word of a value, for instance ``"adam"``."""
-    return _WORDS[type(given)]
+    """The family word of a value or of its class, for instance ``"adam"``."""
+    return _WORDS[given if isinstance(given, type) else type(given)]
 
 
 # --- JSON ---------------------------------------------------------------------------

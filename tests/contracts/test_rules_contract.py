@@ -48,7 +48,8 @@ def zero_like(tree):
 
 
 def test_the_table_has_a_row_for_every_rule():
-    assert set(TABLE) == set(RULES)
+    # The flow is no discrete rule: it has tests of its own.
+    assert set(TABLE) == set(RULES) - {"flow"}
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])

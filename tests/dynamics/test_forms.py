@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from piste import dynamics
-from piste.dynamics import assemble
+from piste.dynamics import two_token
 from piste.dynamics.support import support_blocks
 from piste.errors import InputError
 from piste.models import KERNELS
@@ -52,7 +52,7 @@ def test_every_form_trains_as_the_full_one(rule, form):
 def test_merged_coordinates_train_as_single_ones(rule, monkeypatch):
     merged = run(small(rule, form="reduced"))
     monkeypatch.setattr(
-        assemble,
+        two_token,
         "support_blocks",
         lambda basis, merge, least: support_blocks(basis, False),
     )
@@ -183,17 +183,20 @@ def test_the_form_that_auto_chooses(changes, form):
     [
         (
             {"rule": "adam", "form": "exact"},
-            "form = exact: does not hold for rule adam and kernel softmax; "
+            "form = exact: does not hold for model two-layer, rule adam "
+            "and kernel softmax; "
             "must be auto, reduced, full",
         ),
         (
             {"form": "gram"},
-            "form = gram: does not hold for rule signgd and kernel softmax; "
+            "form = gram: does not hold for model two-layer, rule signgd "
+            "and kernel softmax; "
             "must be auto, exact, reduced, full",
         ),
         (
             {"rule": "gd", "form": "reduced", "model__kernel": "gaussian"},
-            "form = reduced: does not hold for rule gd and kernel gaussian; "
+            "form = reduced: does not hold for model two-layer, rule gd "
+            "and kernel gaussian; "
             "must be auto, full",
         ),
     ],

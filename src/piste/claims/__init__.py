@@ -2,6 +2,7 @@
 
 from .contingency import kept, misaligned, sign_contingency
 from .four_stages import attention_at_vanishing, detect, stage_series
+from .stages import stages
 from .timeline import (
     Boundary,
     Stage,
@@ -34,6 +35,7 @@ __all__ = [
     "sign_contingency",
     "spread",
     "stage_series",
+    "stages",
     "summary",
     "turning",
 ]

@@ -1,6 +1,8 @@
 """A form: one way to write down a model on its data, and train it."""
 
 import abc
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import equinox as eqx
@@ -9,6 +11,7 @@ import jax.numpy as jnp
 import optax
 from jaxtyping import Array, Float, Int, PyTree
 
+from piste.experiment import Experiment
 from piste.probes import Probe
 
 
@@ -24,8 +27,13 @@ class AbstractForm(eqx.Module):
         """The parameters before training."""
 
     @abc.abstractmethod
-    def loss_and_gradient(self, params: PyTree) -> tuple[Float[Array, ""], PyTree]:
-        """The training loss, and the gradient as the rule is to see it."""
+    def loss_and_gradient(
+        self, params: PyTree, step: Int[Array, ""] | int = 0
+    ) -> tuple[Float[Array, ""], PyTree]:
+        """The training loss, and the gradient as the rule is to see it.
+
+        The step matters only where every step has a batch of its own.
+        """
 
     @abc.abstractmethod
     def view(self, params: PyTree) -> Any:
@@ -33,7 +41,7 @@ class AbstractForm(eqx.Module):
 
     @abc.abstractmethod
     def test_view(self, params: PyTree) -> Any:
-        """What the probes see of the test data."""
+        """What the probes see of the test data; the training data where there is none."""
 
     @abc.abstractmethod
     def probes(self) -> tuple[Probe, ...]:
@@ -48,6 +56,14 @@ class AbstractForm(eqx.Module):
         squares = [jnp.sum(part**2) for part in jax.tree.leaves(gradient)]
         return jnp.sqrt(sum(squares, start=jnp.zeros((), squares[0].dtype)))
 
+    def unit(self) -> Float[Array, ""] | float:
+        """The natural size of a change of a weight: the unit of absolute tolerances."""
+        return 1.0
+
+    def stiff(self, time: float) -> bool:
+        """Whether the flow over a time needs an implicit solver."""
+        return False
+
 
 class State(eqx.Module):
     """What the next step needs."""
@@ -56,4 +72,27 @@ class State(eqx.Module):
     rule: PyTree
     step: Int[Array, ""]
     diverged: Int[Array, ""]
-    """First step with a loss that is not finite, or −1."""
+    """First step with a loss that is not finite or a flow that failed, or −1."""
+
+
+@dataclass(frozen=True)
+class Start:
+    """What a run begins with: training data, test data and initial weights."""
+
+    data: Any
+    test: Any
+    weights: Any
+
+
+@dataclass(frozen=True)
+class Assembly:
+    """How the tasks and models of one kind become forms."""
+
+    tasks: tuple[type, ...]
+    models: tuple[type, ...]
+    draw: Callable[[Experiment, Any], Start]
+    """Data and initial weights, given what the task loaded."""
+    forms: Callable[[Experiment], dict[str, bool]]
+    """Which forms hold for an experiment, the best first."""
+    make: Callable[[str, Experiment, Start, bool], AbstractForm]
+    """The form of a name; a ``whole`` has shapes that do not depend on the seed."""

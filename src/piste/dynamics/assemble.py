@@ -1,40 +1,38 @@
 """From an experiment to a system that can be trained."""
 
-import dataclasses
 import re
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 
 from piste.errors import InputError
 from piste.experiment import Experiment
-from piste.models import Stack, StackWeights, TwoLayerWeights
-from piste.rules import GD, Adam, Lion, NormalisedGD, SignGD
-from piste.streams import Stream, stream
-from piste.tasks import TwoTokenData
 from piste.values import word_of
 
-from ._base import AbstractForm
+from ._base import Assembly, Start
 from .engine import System
-from .stack import StackForm
-from .support import support_blocks
-from .two_layer import FullForm, GramForm, Reduced, SupportForm
+from .population.assembly import LISTS
+from .settle import settled
+from .two_token import TWO_TOKEN
 
-ENTRYWISE = (SignGD, GD, NormalisedGD, Adam, Lion)
-"""Rules that are odd, act entry by entry up to a common factor, and leave weights without
-a gradient where they are: what the reduced forms rely on."""
+ASSEMBLIES = (TWO_TOKEN, LISTS)
+"""Every kind of task with the models that can read it; a new kind is a new row."""
 
 
-@dataclass(frozen=True)
-class Start:
-    """What a run begins with: training data, test data and initial weights."""
-
-    data: TwoTokenData
-    test: TwoTokenData
-    weights: TwoLayerWeights | StackWeights
+def assembly_of(experiment: Experiment) -> Assembly:
+    """The row of the table for a task and a model, or one line that says what is."""
+    task, model = experiment.task, experiment.model
+    rows = [row for row in ASSEMBLIES if isinstance(task, row.tasks)]
+    for row in rows:
+        if isinstance(model, row.models):
+            return row
+    words = [word_of(kind) for row in rows for kind in row.models]
+    raise InputError(
+        f"model = {word_of(model)}: cannot read the data of task {word_of(task)}; "
+        f"must be {' or '.join(words)}"
+    )
 
 
 def draw(experiment: Experiment) -> Start:
@@ -42,26 +40,26 @@ def draw(experiment: Experiment) -> Start:
 
     A float32 run starts from the same numbers, rounded.
     """
-    task, model, loaded = experiment.task, experiment.model, load_data(experiment)
-    with jax.enable_x64(True):
-        return Start(*_draw(task, model, loaded, experiment.seed))
+    assembly, loaded = assembly_of(experiment), load_data(experiment)
+    with jax.enable_x64(True), _fields_of_the_task():
+        return assembly.draw(experiment, loaded)
 
 
 def load_data(experiment: Experiment):
     """Read what the task needs from disk, or say in one line why not."""
-    try:
+    with _fields_of_the_task():
         return experiment.task.load()
+
+
+@contextmanager
+def _fields_of_the_task() -> Iterator[None]:
+    """Give the fields in an error their full name."""
+    try:
+        yield
     except InputError as error:
         # A field is one of the task's; a file or a variable has its own name.
         field = re.match(r"[a-z-]+ = ", str(error))
         raise InputError(f"task.{error}" if field else str(error)) from None
-
-
-@jax.jit
-def _draw(task, model, loaded, seed):
-    data, test = task.datasets(loaded, seed=seed)
-    weights = model.init(key=stream(seed, Stream.INIT), dimension=task.dimension)
-    return data, test, weights
 
 
 def build(experiment: Experiment, whole: bool = False) -> System:
@@ -69,33 +67,25 @@ def build(experiment: Experiment, whole: bool = False) -> System:
 
     Systems built as a ``whole`` have shapes that do not depend on the seed: a batch.
     """
-    form_name = choose_form(experiment)
+    form_name, assembly = choose_form(experiment), assembly_of(experiment)
     start = draw(experiment)
     with jax.enable_x64(True):
-        form = _FORMS[form_name](experiment, start, whole)
-        return System(*_rounded((form, experiment.rule), experiment.precision))
+        form = assembly.make(form_name, experiment, start, whole)
+        rule = settled(experiment.rule, form)
+        return System(*_rounded((form, rule), experiment.precision))
 
 
 def choose_form(experiment: Experiment) -> str:
     """The form that is fastest and most exact among those that hold; checks a choice."""
-    rule, model = experiment.rule, experiment.model
-    closed = model.kernel == "softmax" and not isinstance(model, Stack)
-    holds = {
-        "gram": closed and isinstance(rule, (GD, NormalisedGD)),
-        "exact": closed and isinstance(rule, SignGD),
-        "reduced": closed and isinstance(rule, ENTRYWISE),
-        "full": True,
-    }
-    allowed = [name for name, held in holds.items() if held]
+    held = assembly_of(experiment).forms(experiment)
+    allowed = [name for name, holds in held.items() if holds]
     if experiment.form == "auto":
         return allowed[0]
     if experiment.form not in allowed:
-        where = f"rule {word_of(rule)} and kernel {model.kernel}"
-        if isinstance(model, Stack):
-            where = f"model {word_of(model)}"
+        model, rule = word_of(experiment.model), word_of(experiment.rule)
         raise InputError(
-            f"form = {experiment.form}: does not hold for {where}; "
-            f"must be auto, {', '.join(allowed)}"
+            f"form = {experiment.form}: does not hold for model {model}, rule {rule} "
+            f"and kernel {experiment.model.kernel}; must be auto, {', '.join(allowed)}"
         )
     return experiment.form
 
@@ -107,67 +97,3 @@ def _rounded(tree, precision: str):
         return leaf.astype(precision) if inexact else leaf
 
     return jax.tree.map(cast, tree)
-
-
-def _full(experiment: Experiment, start: Start, whole: bool) -> AbstractForm:
-    model, weights = experiment.model, start.weights
-    if isinstance(weights, TwoLayerWeights):
-        return FullForm(weights, start.data, start.test, model.kernel)
-    assert isinstance(model, Stack)
-    return StackForm(model, weights, start.data, start.test)
-
-
-def _reduced(weights: TwoLayerWeights | StackWeights) -> Reduced:
-    assert isinstance(weights, TwoLayerWeights)  # choose_form sees to it
-    attention = jnp.concatenate([weights.query, weights.key]).T
-    return Reduced(weights.mean_value(), attention)
-
-
-def _support(
-    experiment: Experiment, start: Start, whole: bool, exact: bool
-) -> AbstractForm:
-    """Keep the coordinates of the data, filled up to a common width with still ones.
-
-    The filling makes seeds share one compiled program.
-    """
-    weights, basis, test = _reduced(start.weights), start.data.basis, start.test.basis
-    merge = isinstance(experiment.rule, (SignGD, Lion))
-    least = sum(basis.shape) if whole else 0
-    blocks = support_blocks(np.asarray(basis), merge, least)
-    keep = jax.tree.map(lambda part: blocks.keep(part), weights)
-    test_kept = blocks.stretch(test)
-    return SupportForm(
-        weights=keep,
-        data=dataclasses.replace(start.data, basis=blocks.stretch(basis)),
-        test=dataclasses.replace(start.test, basis=test_kept),
-        offsets=(
-            test @ weights.value - test_kept @ keep.value,
-            test @ weights.attention - test_kept @ keep.attention,
-        ),
-        value_width=experiment.model.value_width,
-        copies=jnp.asarray(blocks.copies),
-        exact=exact,
-    )
-
-
-def _gram(experiment: Experiment, start: Start, whole: bool) -> AbstractForm:
-    weights, basis = _reduced(start.weights), start.data.basis
-    rows, test = basis.shape[0], start.test.basis
-    return GramForm(
-        weights=jax.tree.map(lambda part: jnp.zeros((rows, *part.shape[1:])), weights),
-        products=(basis @ weights.value, basis @ weights.attention),
-        gram=basis @ basis.T,
-        data=start.data,
-        test=start.test,
-        test_products=(test @ weights.value, test @ weights.attention),
-        test_gram=test @ basis.T,
-        value_width=experiment.model.value_width,
-    )
-
-
-_FORMS = {
-    "full": _full,
-    "reduced": partial(_support, exact=False),
-    "exact": partial(_support, exact=True),
-    "gram": _gram,
-}

@@ -3,20 +3,29 @@
 import dataclasses
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Int
+from jaxtyping import Array, Bool, Float, Int, PyTree
 
 from piste.experiment import Experiment
 from piste.probes import OFTEN, RARELY, Probe
-from piste.rules import Rule
+from piste.rules import GD, Flow, Rule
 
 from ._base import AbstractForm, State
+from .flow import EVENT, OUTCOMES, FlowSettings, Units, flow_for
 
 Records = dict[str, Array]
+
+
+class FlowState(eqx.Module):
+    """How the last solve of a flow ended, and the solver's steps so far."""
+
+    outcome: Int[Array, ""]
+    solver_steps: Int[Array, ""]
 
 
 class System(eqx.Module):
@@ -35,13 +44,23 @@ class System(eqx.Module):
     def start(self) -> State:
         """The state before the first step."""
         params = self.form.initial()
-        transform = self.rule.transform(self.form.norm)
         zero = jnp.zeros((), int)
+        if isinstance(self.rule, Flow):
+            return State(params, FlowState(zero, zero), zero, zero - 1)
+        transform = self.rule.transform(self.form.norm)
         return State(params, transform.init(params), zero, zero - 1)
 
+    def advance(self, state: State, steps: Int[Array, ""]) -> State:
+        """So many steps of training; under the flow, the time of so many in one solve."""
+        if isinstance(self.rule, Flow):
+            flowing = partial(self._flow, state, steps)
+            return jax.lax.cond(steps > 0, flowing, lambda: state)
+        return jax.lax.fori_loop(0, steps, lambda _, s: self.step(s), state)
+
     def step(self, state: State) -> State:
-        """One pure step of training."""
-        loss, gradient = self.form.loss_and_gradient(state.params)
+        """One pure step of a discrete rule."""
+        assert not isinstance(self.rule, Flow)
+        loss, gradient = self.form.loss_and_gradient(state.params, state.step)
         transform = self.rule.transform(self.form.norm)
         updates, rule = transform.update(gradient, state.rule, state.params)
         broken = (state.diverged < 0) & ~jnp.isfinite(loss)
@@ -51,6 +70,44 @@ class System(eqx.Module):
             step=state.step + 1,
             diverged=jnp.where(broken, state.step, state.diverged),
         )
+
+    def _flow(self, state: State, steps: Int[Array, ""]) -> State:
+        rule = self.rule
+        assert isinstance(rule, Flow)
+        ended = flow_for(
+            _slope,
+            state.params,
+            steps * rule.time_step,
+            data=self.form,
+            units=Units(self.form.unit(), rule.time_step),
+            settings=FlowSettings(
+                rule.solver, rule.rtol, rule.atol, max_steps=rule.max_steps
+            ),
+        )
+        failed = (state.diverged < 0) & (ended.outcome > EVENT)
+        taken = state.rule.solver_steps + ended.steps
+        return State(
+            params=jax.tree.map(lambda part: part[0], ended.params),
+            rule=FlowState(ended.outcome, taken.astype(state.step.dtype)),
+            step=state.step + steps,
+            diverged=jnp.where(failed, state.step + steps, state.diverged),
+        )
+
+    def time_step(self) -> Float[Array, ""] | None:
+        """Flow time that a step stands for; none where steps are no Euler steps of it."""
+        if isinstance(self.rule, Flow):
+            return jnp.asarray(self.rule.time_step)
+        return (
+            jnp.asarray(self.rule.learning_rate) if isinstance(self.rule, GD) else None
+        )
+
+    def ending(self, state: State) -> str:
+        """Why a run stopped early, in words; empty if it did not."""
+        if int(state.diverged) < 0:
+            return ""
+        if isinstance(state.rule, FlowState) and int(state.rule.outcome) > EVENT:
+            return f"the flow stopped: {OUTCOMES[int(state.rule.outcome)]}"
+        return "the loss is not finite"
 
     def checked(self, state: State, records: Records) -> State:
         """Note a divergence that a record shows before the next step would."""
@@ -76,6 +133,14 @@ class System(eqx.Module):
         return {probe.name: probe.compute(views[probe.on_test]) for probe in probes}
 
 
+def _slope(params: PyTree, form: AbstractForm) -> PyTree:
+    """The gradient as it moves the parameters, which some forms apply in their way."""
+    _, gradient = form.loss_and_gradient(params)
+    downhill = jax.tree.map(jnp.negative, gradient)
+    moved = form.apply(jax.tree.map(jnp.zeros_like, params), downhill)
+    return jax.tree.map(jnp.negative, moved)
+
+
 @jax.jit
 def run_chunk(
     system: System,
@@ -87,7 +152,7 @@ def run_chunk(
 
     def record(state, plan):
         gap, test = plan
-        state = jax.lax.fori_loop(0, gap, lambda _, s: system.step(s), state)
+        state = system.advance(state, gap)
         records = system.measure(state, test)
         return system.checked(state, records), records
 

@@ -112,6 +112,22 @@ def flow_until(
     return _flowed(solution, units)
 
 
+@eqx.filter_jit
+def flow_for(
+    gradient: Gradient,
+    params: PyTree,
+    time: Float[Array, ""] | float,
+    *,
+    data: Any = None,
+    units: Units | None = None,
+    settings: FlowSettings | None = None,
+) -> Flowed:
+    """Follow the flow for a time; the one record is where it got to, however it ended."""
+    units, settings = units or Units(), settings or FlowSettings()
+    end, save = jnp.asarray(time / units.time), diffrax.SaveAt(t1=True)
+    return _flowed(_solve(gradient, params, data, units, settings, end, save), units)
+
+
 class _Bracket(eqx.Module):
     lower: Float[Array, ""]
     upper: Float[Array, ""]

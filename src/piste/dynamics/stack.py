@@ -60,7 +60,7 @@ class StackForm(AbstractForm):
         """All weight matrices."""
         return self.weights
 
-    def loss_and_gradient(self, params):
+    def loss_and_gradient(self, params, step=0):
         """Differentiate the forward pass."""
         return jax.value_and_grad(self._loss)(params)
 

@@ -55,7 +55,7 @@ class FullForm(AbstractForm):
         """All four weight matrices."""
         return self.weights
 
-    def loss_and_gradient(self, params):
+    def loss_and_gradient(self, params, step=0):
         """Differentiate the matrix form."""
         return jax.value_and_grad(self._loss)(params)
 
@@ -150,7 +150,7 @@ class SupportForm(AbstractReducedForm):
         """The weights on the coordinates of the data."""
         return self.weights
 
-    def loss_and_gradient(self, params):
+    def loss_and_gradient(self, params, step=0):
         """The loss and the gradient, or in exact mode the gradient's exact sign."""
         if self.exact:
             return self._loss_and_sign(params)
@@ -211,7 +211,7 @@ class GramForm(AbstractReducedForm):
         """Zero coefficients."""
         return self.weights
 
-    def loss_and_gradient(self, params):
+    def loss_and_gradient(self, params, step=0):
         """The gradient as coefficients of the basis."""
         return self._rows(params)
 

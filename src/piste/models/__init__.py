@@ -3,6 +3,7 @@
 from piste.values import family
 
 from .attention import KERNELS, Kernel, attend
+from .one_hot import OneHot, OneHotWeights
 from .stack import HiddenWeights, Stack, StackWeights, layer_norm, stack_form
 from .two_layer import (
     TwoLayer,
@@ -12,9 +13,9 @@ from .two_layer import (
     scalar_form,
 )
 
-Model = TwoLayer | Stack
+Model = TwoLayer | Stack | OneHot
 
-MODELS = family({"two-layer": TwoLayer, "stack": Stack})
+MODELS = family({"two-layer": TwoLayer, "stack": Stack, "one-hot": OneHot})
 
 __all__ = [
     "KERNELS",
@@ -22,6 +23,8 @@ __all__ = [
     "HiddenWeights",
     "Kernel",
     "Model",
+    "OneHot",
+    "OneHotWeights",
     "Stack",
     "StackWeights",
     "TwoLayer",

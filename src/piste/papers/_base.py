@@ -7,9 +7,12 @@ the paper's own package, imported when they are used.
 import importlib
 from dataclasses import dataclass, field
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from piste.errors import InputError, did_you_mean
+
+if TYPE_CHECKING:  # listing papers must stay fast
+    import xarray as xr
 
 GROUP = "piste.papers"
 
@@ -27,7 +30,8 @@ class Paper:
     """What the command line knows of a paper before it runs anything.
 
     The package has modules ``presets`` (a function for each preset), ``studies``,
-    ``claims`` (``CLAIMS``), ``figures``, ``tables`` and ``summary``.
+    ``claims`` (``CLAIMS``), ``figures``, ``tables`` and ``summary``. The study ``main``
+    holds the runs that stand for the paper: their stages head the page.
     """
 
     name: str
@@ -38,15 +42,31 @@ class Paper:
     summary: str
     package: str
     presets: dict[str, Preset] = field(default_factory=dict)
+    main: str = ""
 
     def part(self, name: str) -> Any:
         """A module of the paper's package."""
         return importlib.import_module(f"{self.package}.{name}")
 
 
+class Calculation(Protocol):
+    """Numbers that no single run has: a value that computes them in parts.
+
+    A part is a dataset along a dimension ``cell``, stored as a whole.
+    """
+
+    def parts(self) -> int:
+        """How many parts there are."""
+        ...
+
+    def part(self, index: int) -> "xr.Dataset":
+        """Compute one of them."""
+        ...
+
+
 @dataclass(frozen=True)
 class Study:
-    """What belongs together: runs of their own, or a sweep in compiled batches."""
+    """What belongs together: runs, a sweep in compiled batches, or a calculation."""
 
     name: str
     meaning: str
@@ -58,15 +78,21 @@ class Study:
     batch: int = 10
     until: float = 0.0
     """Training loss at which a batch of the sweep may stop."""
+    calculation: Any = None
+    """A :class:`Calculation`."""
 
     @property
     def base(self) -> Any:
-        """The experiment that is repeated or varied."""
+        """The experiment that is repeated or varied, or the calculation."""
+        if self.calculation is not None:
+            return self.calculation
         return self.experiments[0] if self.experiments else self.sweep.base
 
     @property
     def steps(self) -> int:
-        """All steps of all runs."""
+        """All steps of all runs, or all parts of a calculation."""
+        if self.calculation is not None:
+            return self.calculation.parts()
         cells = self.sweep.cells() if self.sweep else ()
         swept = (cell.experiment for cell in cells)
         return sum(experiment.steps for experiment in (*self.experiments, *swept))

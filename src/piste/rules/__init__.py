@@ -3,9 +3,10 @@
 from piste.values import family
 
 from .descent import GD, NormalisedGD, SignGD
+from .flow import Flow
 from .momentum import Adam, Lion
 
-Rule = SignGD | GD | NormalisedGD | Adam | Lion
+Rule = SignGD | GD | NormalisedGD | Adam | Lion | Flow
 
 RULES = family(
     {
@@ -14,7 +15,8 @@ RULES = family(
         "normalised-gd": NormalisedGD,
         "adam": Adam,
         "lion": Lion,
+        "flow": Flow,
     }
 )
 
-__all__ = ["GD", "RULES", "Adam", "Lion", "NormalisedGD", "Rule", "SignGD"]
+__all__ = ["GD", "RULES", "Adam", "Flow", "Lion", "NormalisedGD", "Rule", "SignGD"]

@@ -2,6 +2,7 @@
 
 from .checkpoint import write_atomically
 from .manifest import FORMAT, Manifest, environment, read_manifest
+from .parts import describe_parts, in_parts, part_places
 from .runs import Run, Store, alone, make_folder, run_in_memory
 
 __all__ = [
@@ -10,8 +11,11 @@ __all__ = [
     "Run",
     "Store",
     "alone",
+    "describe_parts",
     "environment",
+    "in_parts",
     "make_folder",
+    "part_places",
     "read_manifest",
     "run_in_memory",
     "write_atomically",

@@ -48,6 +48,8 @@ class Manifest:
     seconds: float = 0.0
     steps: int = 0
     diverged: int = -1
+    ended: str = ""
+    """Why the run stopped early; empty if it did not."""
 
     def write(self, folder: Path) -> None:
         """Replace the manifest of a run directory."""

@@ -53,7 +53,9 @@ def attributes(manifest: Manifest) -> dict:
         "name": manifest.name,
         "form": manifest.form,
         "diverged": manifest.diverged,
+        "ended": manifest.ended,
         "seed": manifest.experiment["seed"],
+        "experiment": manifest.experiment,
         "digest": manifest.value().digest,
     }
 
@@ -161,21 +163,24 @@ def _train(experiment: Experiment, name: str, folder: Path, watch: Watch) -> Man
             # Last, so that a crash before it repeats the chunk and writes the same.
             checkpoint.save(folder / CHECKPOINT, chunk.state, chunk.index + 1)
             state, seconds = chunk.state, before + time.perf_counter() - began
-            manifest = _progress(manifest, state, seconds)
+            manifest = _progress(manifest, system, state, seconds)
             manifest.write(folder)
             watch(manifest.steps, float(chunk.records["train_loss"][-1]))
-    manifest = _progress(manifest, state, manifest.seconds)
+    manifest = _progress(manifest, system, state, manifest.seconds)
     if manifest.diverged >= 0:
         trajectory.cut(folder, manifest.diverged)
     manifest.write(folder)
     return manifest
 
 
-def _progress(manifest: Manifest, state: State, seconds: float) -> Manifest:
+def _progress(
+    manifest: Manifest, system: System, state: State, seconds: float
+) -> Manifest:
     return dataclasses.replace(
         manifest,
         steps=int(state.step),
         diverged=int(state.diverged),
+        ended=system.ending(state),
         seconds=round(seconds, 3),
     )
 
@@ -203,6 +208,6 @@ def run_in_memory(
             steps = int(plan.times[plan.block(chunk.index)][-1])
             watch(steps, float(np.asarray(chunk.records["train_loss"])[-1]))
     manifest = describe(experiment, "in memory", choose_form(experiment))
-    manifest = dataclasses.replace(manifest, diverged=int(chunks[-1].state.diverged))
+    manifest = _progress(manifest, system, chunks[-1].state, 0.0)
     data = trajectory.in_memory(system, plan, chunks)
     return data.assign_attrs(**attributes(manifest))

@@ -16,6 +16,15 @@ _AXES = {
     RARELY: ("$t$", "training steps taken, at the thinner schedule"),
 }
 
+TIME = "time"
+_TIME = ("$t$", "time of the gradient flow of which the run takes steps")
+
+
+def _clock(system: System, plan: Plan) -> np.ndarray | None:
+    """The time of every record, for the flow and for descent that follows it."""
+    step = system.time_step()
+    return None if step is None else plan.times * float(step)
+
 
 def create(folder: Path, system: System, plan: Plan, chunk: Chunk) -> None:
     """Lay out all arrays of a run, at full length, from the shapes of its first chunk."""
@@ -26,6 +35,10 @@ def create(folder: Path, system: System, plan: Plan, chunk: Chunk) -> None:
         _array(group, name, steps.shape, "int64", (name,), steps.size, symbol, meaning)[
             :
         ] = steps
+    clock = _clock(system, plan)
+    if clock is not None:
+        size = clock.size
+        _array(group, TIME, (size,), "float64", (OFTEN,), size, *_TIME)[:] = clock
     for probe in system.probes():
         records = chunk.records[probe.name]
         length = times[probe.along].size
@@ -99,6 +112,9 @@ def in_memory(system: System, plan: Plan, chunks: list[Chunk]) -> xr.Dataset:
     for probe in system.probes():
         sizes[probe.along] = len(arrays[probe.name][1])
     coords = {name: (name, steps[: sizes[name]]) for name, steps in times.items()}
+    clock = _clock(system, plan)
+    if clock is not None:
+        coords[TIME] = (OFTEN, clock[: sizes[OFTEN]])
     data = _labelled(xr.Dataset(arrays, coords))
     diverged = int(chunks[-1].state.diverged)
     return (
@@ -109,6 +125,8 @@ def in_memory(system: System, plan: Plan, chunks: list[Chunk]) -> xr.Dataset:
 
 
 def _labelled(data: xr.Dataset) -> xr.Dataset:
-    for name, (symbol, meaning) in _AXES.items():
-        data[name].attrs.update(long_name=symbol, symbol=symbol, meaning=meaning)
+    for name, (symbol, meaning) in (_AXES | {TIME: _TIME}).items():
+        if name in data.variables:
+            data[name].attrs.update(long_name=symbol, symbol=symbol, meaning=meaning)
+    data = data.set_coords(TIME) if TIME in data.variables else data
     return data.assign_coords(layer=list(LAYERS)) if "layer" in data.dims else data

@@ -1,12 +1,6 @@
-"""Run a sweep on this machine: each batch one compiled program, stored when done.
-
-A batch is on disk as a whole or not at all, so an interrupted sweep goes on with the
-first batch that is missing.
-"""
+"""Run a sweep on this machine: each batch one compiled program, stored when done."""
 
 import dataclasses
-import json
-import shutil
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -17,9 +11,8 @@ import numpy as np
 import xarray as xr
 
 from piste.dynamics import Plan, State, System, build, choose_form, run_chunk
-from piste.errors import InputError
 from piste.probes import OFTEN, RARELY, Probe
-from piste.store import FORMAT, alone, environment, make_folder, write_atomically
+from piste.store import describe_parts, in_parts, make_folder
 from piste.values import to_json
 
 from .grid import Cell, Sweep
@@ -53,47 +46,23 @@ def run_sweep(
     batches = sweep.batches(batch)
     choose_form(batches[0][0].experiment)
     make_folder(folder)
-    _describe(sweep, folder, batch)
-    done, parts = 0, []
-    with alone(folder / ".lock"):
-        for place, cells in zip(
-            batch_places(folder, len(batches)), batches, strict=True
-        ):
-            if fresh or not place.exists():
-                part = _run_cells(cells, batch, probes, until, _offset(watch, done))
-                _store(part, place)
-            parts.append(xr.open_zarr(place, consolidated=False, chunks=None).load())
-            done += sum(cell.experiment.steps for cell in cells)
-            watch(done, float(parts[-1].train_loss.min("step").median()))
+    describe_parts(folder, batch, to_json(sweep.base), sweep.axes)
+    before = np.cumsum([0] + [sum(c.experiment.steps for c in b) for b in batches])
+
+    def make(index: int) -> xr.Dataset:
+        told = _offset(watch, int(before[index]))
+        return _run_cells(batches[index], batch, probes, until, told)
+
+    def after(index: int, part: xr.Dataset) -> None:
+        watch(int(before[index + 1]), float(part.train_loss.min("step").median()))
+
+    parts = in_parts(folder, len(batches), make, after, fresh)
     data = xr.concat(parts, "cell", join="outer", combine_attrs="drop").sortby("place")
     return data.assign_attrs(
         seconds=sum(part.attrs["seconds"] for part in parts),
         form=parts[0].attrs["form"],
         batch=batch,
     )
-
-
-def batch_places(folder: Path, count: int) -> list[Path]:
-    """Where the batches of a sweep are stored."""
-    return [folder / f"batch-{number:03d}.zarr" for number in range(count)]
-
-
-def _describe(sweep: Sweep, folder: Path, batch: int) -> None:
-    """Say what is here; refuse a folder that another version wrote."""
-    path = folder / "manifest.json"
-    if path.exists():
-        found = json.loads(path.read_text()).get("format")
-        if found != FORMAT:
-            raise InputError(
-                f"store {folder}: format = {found}: written by another version of "
-                f"piste; must be {FORMAT}; choose another folder with --out"
-            )
-        return
-    axes = {name: list(values) for name, values in sweep.axes.items()}
-    about = {"format": FORMAT, "experiment": to_json(sweep.base), "axes": axes}
-    about |= {"batch": batch, "environment": environment()}
-    text = json.dumps(about, indent=2, ensure_ascii=False)
-    write_atomically(path, text.encode())
 
 
 def _offset(watch: Watch, done: int) -> Watch:
@@ -127,6 +96,9 @@ def _run_cells(
                 break
         diverged = np.asarray(state.diverged)
     data = _labelled(cells, system.probes(), plan, chunks, diverged)
+    if (step := system.time_step()) is not None:
+        clock = np.outer(np.asarray(step)[: len(cells)], plan.times)
+        data = data.assign_coords(time=(("cell", "step"), clock))
     form = choose_form(cells[0].experiment)
     return data.assign_attrs(seconds=time.perf_counter() - began, form=form)
 
@@ -174,11 +146,3 @@ def _filled(parts: list[np.ndarray], length: int) -> np.ndarray:
 def _coordinate(field: str) -> str:
     """The last word of a field: ``rule.b2`` is the coordinate ``b2``."""
     return field.split(".")[-1].replace("-", "_")
-
-
-def _store(data: xr.Dataset, place: Path) -> None:
-    aside = place.with_suffix(".partial")
-    shutil.rmtree(aside, ignore_errors=True)
-    data.to_zarr(aside, zarr_format=3, consolidated=False)
-    shutil.rmtree(place, ignore_errors=True)
-    aside.rename(place)

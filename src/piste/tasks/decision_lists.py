@@ -138,6 +138,8 @@ class DecisionLists:
     """Parameter of the Dirichlet weights, for ``dirichlet``."""
     weight_spread: float = option(default=1.0, least=0)
     """Standard deviation of the logarithm of the token weights, for ``poisson``."""
+    batch: int = option(default=4096, least=2)
+    """Sequences drawn at every step, for the form ``monte-carlo``."""
 
     def __post_init__(self):
         size, n = self.vocabulary, self.length
@@ -159,6 +161,9 @@ class DecisionLists:
         if not least <= self.support_sets <= most:
             rule = f"must be between L/n = {least} (every token occurs) and {most}"
             raise field_error("support_sets", self.support_sets, rule)
+
+    def load(self) -> None:
+        """Nothing: the task is drawn, not read."""
 
     def instance(self, *, key: Key[Array, ""]) -> Instance:
         """Draw a permutation, the lists and the distribution."""

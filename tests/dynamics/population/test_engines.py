@@ -70,7 +70,7 @@ def assert_same(one, other):
 def test_listed_sequences_equal_the_literal_formula(distribution):
     instance = draw(distribution)
     population = population_loss(instance, "enumeration")
-    weights = OneHot(1.0).init(key=jax.random.key(0), vocabulary=6)
+    weights = OneHot(init_scale=1.0).init(key=jax.random.key(0), vocabulary=6)
 
     def loss(weights):
         return population.loss(weights.attention, weights.value)
@@ -166,7 +166,7 @@ def test_monte_carlo_agrees_within_its_standard_error(distribution):
     instance = draw(distribution)
     exact = population_loss(instance, "enumeration")
     batches = population_loss(instance, "monte-carlo", batch=2000)
-    weights = OneHot(1.0).init(key=jax.random.key(0), vocabulary=6)
+    weights = OneHot(init_scale=1.0).init(key=jax.random.key(0), vocabulary=6)
     given = weights.attention, weights.value
     key = jax.random.key(1)
     found = eqx.filter_jit(batches.loss)(*given, key=key)
@@ -196,7 +196,7 @@ def test_tokens_of_unequal_probability_are_enumerated():
     assert choose_engine(instance) == "enumeration"
     population = population_loss(instance)
     np.testing.assert_allclose(population.frequency, probability)
-    weights = OneHot(1.0).init(key=jax.random.key(0), vocabulary=4)
+    weights = OneHot(init_scale=1.0).init(key=jax.random.key(0), vocabulary=4)
     found = population.loss(weights.attention, weights.value)
     assert_same(found, literal_loss(instance, weights))
 

@@ -7,7 +7,13 @@ the gradient flow of Theorem 1, ``descent`` the gradient descent of Theorem 2.
 
 from ._base import AbstractPopulation
 from .cases import Cases
-from .choose import ENGINES, choose_engine, enumeration_rows, population_loss
+from .choose import (
+    ENGINES,
+    choose_engine,
+    enumeration_rows,
+    exact_loss,
+    population_loss,
+)
 from .descent import (
     Descent,
     descend,
@@ -26,6 +32,7 @@ from .perfection import (
     attention_gradient,
     first_perfect,
     lead,
+    margins_at,
 )
 from .reduced import Reduced
 
@@ -48,9 +55,11 @@ __all__ = [
     "descend_to_perfection",
     "descend_with",
     "enumeration_rows",
+    "exact_loss",
     "first_perfect",
     "largest_curvature",
     "lead",
     "least_margin",
+    "margins_at",
     "population_loss",
 ]

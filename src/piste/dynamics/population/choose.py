@@ -21,6 +21,7 @@ def population_loss(
     *,
     train_value: bool = False,
     batch: int = 4096,
+    kernel: str = "softmax",
 ) -> AbstractPopulation | MonteCarlo:
     r"""The population loss of an instance.
 
@@ -32,7 +33,9 @@ def population_loss(
         raise InputError(f"engine = {engine}: must be one of {', '.join(ENGINES)}")
     engine = choose_engine(instance, train_value) if engine == "auto" else engine
     if engine == "monte-carlo":
-        return MonteCarlo(instance, batch)
+        return MonteCarlo(instance, batch, kernel)
+    if kernel != "softmax" and engine in ("reduced", "partitions"):
+        raise InputError(f"engine = {engine}: needs kernel softmax; use auto")
     if engine == "reduced":
         _need(isinstance(instance.sequences, UniformSets), engine, "uniform sets")
         return Reduced.of(instance)
@@ -42,7 +45,16 @@ def population_loss(
     if engine == "support":
         finite = isinstance(instance.sequences, WeightedSets)
         _need(finite, engine, "a finite support")
-    return _enumerated(instance, engine)
+    return _enumerated(instance, engine, kernel)
+
+
+def exact_loss(instance: Instance, engine: str = "auto") -> AbstractPopulation:
+    r"""The exact population loss for $V = cP$, or one line that says what it costs."""
+    found = population_loss(instance, engine)
+    if isinstance(found, MonteCarlo):
+        cost = f"{enumeration_rows(instance):.3g} rows, at most {MOST_ROWS:.3g}"
+        raise InputError(f"engine = {engine}: no exact one is affordable ({cost})")
+    return found
 
 
 def choose_engine(instance: Instance, train_value: bool = False) -> str:
@@ -62,14 +74,14 @@ def enumeration_rows(instance: Instance) -> int:
     return instance.length * instance.sequences.count()
 
 
-def _enumerated(instance: Instance, engine: str) -> Listed:
+def _enumerated(instance: Instance, engine: str, kernel: str) -> Listed:
     cost = enumeration_rows(instance)
     if cost > MOST_ROWS:
         uniform = isinstance(instance.sequences, UniformSets)
         other = "reduced (V = cP) or monte-carlo" if uniform else "monte-carlo"
         rule = f"{cost:.3g} rows, at most {MOST_ROWS:.3g}; use {other}"
         raise InputError(f"engine = {engine}: {rule}")
-    return Listed.of(instance, *instance.sequences.rows())
+    return Listed.of(instance, *instance.sequences.rows(), kernel)
 
 
 def _exchangeable_repeats(instance: Instance) -> bool:

@@ -1,16 +1,21 @@
 """Populations given by a list of sequences: all sets, a finite support, or a batch."""
 
+from functools import partial
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int
+from jaxtyping import Array, Bool, Float, Int
 
-from piste.models.one_hot import OneHotWeights, label_loss, label_margin, token_logits
+from piste.models.one_hot import OneHotWeights, token_attention
 from piste.tasks.decision_lists import Instance
 
 from ._base import AbstractPopulation
 from .cases import Cases
+
+MATRIX_PRODUCT = 256
+"""The largest vocabulary for which picking columns of $W$ is a product of matrices."""
 
 
 class Listed(AbstractPopulation):
@@ -25,12 +30,15 @@ class Listed(AbstractPopulation):
     entries: Float[np.ndarray, "key column"]
     length: int = eqx.field(static=True)
     repeats: bool = eqx.field(static=True)
+    kernel: str = eqx.field(static=True, default="softmax")
+    """How the model attends; the cases are those of softmax."""
 
     @staticmethod
     def of(
         instance: Instance,
         tokens: Int[Array | np.ndarray, "sequence position"],
         probability: Float[Array | np.ndarray, " sequence"],
+        kernel: str = "softmax",
     ) -> "Listed":
         """Label the sequences: with NumPy, or, inside compiled programs, with JAX."""
         size = instance.vocabulary
@@ -45,6 +53,7 @@ class Listed(AbstractPopulation):
             entries=np.ones((size, size)),
             length=instance.length,
             repeats=instance.sequences.repeats,
+            kernel=kernel,
         )
 
     def loss(
@@ -57,23 +66,49 @@ class Listed(AbstractPopulation):
         self, attention: Float[Array, "token token"], value: Float[Array, "label token"]
     ) -> Float[Array, " sequence"]:
         """The loss of every sequence."""
-        weights = OneHotWeights(attention, value)
-
-        def one(tokens, labels):
-            return label_loss(token_logits(weights, tokens), labels)
-
-        return jax.vmap(one)(self.tokens, self.labels)
+        logits = self._logits(OneHotWeights(attention, value))
+        log_f = jax.nn.log_softmax(logits, axis=-1)
+        return -jnp.where(self._right(), log_f, 0).sum(-1).mean(-1)
 
     def label_margins(
         self, attention: Float[Array, "token token"], value: Float[Array, "label token"]
     ) -> Float[Array, "sequence position"]:
         """How far the logit of the label leads, for any matrices."""
-        weights = OneHotWeights(attention, value)
+        logits, right = self._logits(OneHotWeights(attention, value)), self._right()
+        others = jnp.where(right, -jnp.inf, logits).max(-1)
+        return jnp.where(right, logits, 0).sum(-1) - others
 
-        def one(tokens, labels):
-            return label_margin(token_logits(weights, tokens), labels)
+    def attended(
+        self, weights: OneHotWeights
+    ) -> Float[Array, "sequence position token"]:
+        r"""Mass on every token of the vocabulary, $p_b \propto N_b e^{W[b,a]}$.
 
-        return jax.vmap(one)(self.tokens, self.labels)
+        Written over the whole vocabulary it is two products of matrices, which is much
+        faster than to gather the entries of $W$ and to scatter their gradients.
+        """
+        if self.kernel != "softmax":
+            return jax.vmap(partial(self._attended_one, weights))(self.tokens)
+        size, dtype = len(weights.attention), weights.attention.dtype
+        counts = jax.nn.one_hot(self.tokens, size, dtype=dtype).sum(1)
+        if size <= MATRIX_PRODUCT:
+            here = jax.nn.one_hot(self.tokens, size, dtype=dtype)
+            scores = here @ weights.attention.T
+        else:
+            scores = weights.attention.T[self.tokens]
+        return jax.nn.softmax(scores + jnp.log(counts)[:, None], axis=-1)
+
+    def _attended_one(self, weights: OneHotWeights, tokens):
+        size, dtype = len(weights.attention), weights.attention.dtype
+        here = jax.nn.one_hot(tokens, size, dtype=dtype)
+        return token_attention(weights, tokens, self.kernel).T @ here
+
+    def _logits(
+        self, weights: OneHotWeights
+    ) -> Float[Array, "sequence position label"]:
+        return self.attended(weights) @ weights.value.T
+
+    def _right(self) -> Bool[Array, "sequence position label"]:
+        return jnp.asarray(self.labels)[..., None] == np.arange(len(self.column))
 
     def condense(
         self, attention: Float[Array, "token token"]

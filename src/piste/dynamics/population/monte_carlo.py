@@ -21,12 +21,13 @@ class MonteCarlo(eqx.Module):
 
     instance: Instance
     batch: int = eqx.field(static=True)
+    kernel: str = eqx.field(static=True, default="softmax")
 
     def draw(self, *, key: Key[Array, ""]) -> Listed:
         """A population of ``batch`` random sequences of equal weight."""
         tokens = self.instance.sequences.sample(key=key, size=self.batch)
         weight = jnp.full(self.batch, 1 / self.batch)
-        return Listed.of(self.instance, tokens, weight)
+        return Listed.of(self.instance, tokens, weight, self.kernel)
 
     def loss(
         self,
@@ -36,7 +37,7 @@ class MonteCarlo(eqx.Module):
         key: Key[Array, ""],
     ) -> Estimate:
         r"""$\mathcal{L}(W, V)$ for any matrices."""
-        return _estimate(self.draw(key=key).losses(attention, value))
+        return estimate(self.draw(key=key).losses(attention, value))
 
     def attention_loss(
         self,
@@ -47,9 +48,10 @@ class MonteCarlo(eqx.Module):
     ) -> Estimate:
         r"""$\mathcal{L}(W, cP)$."""
         losses = self.draw(key=key).cases.losses(scores, scale)
-        return _estimate(losses.reshape(self.batch, -1).mean(-1))
+        return estimate(losses.reshape(self.batch, -1).mean(-1))
 
 
-def _estimate(losses: Float[Array, " sequence"]) -> Estimate:
+def estimate(losses: Float[Array, " sequence"]) -> Estimate:
+    """The mean of a batch and its standard error."""
     # The positions of one sequence are not independent, so the sequence is the unit.
     return Estimate(losses.mean(), losses.std(ddof=1) / len(losses) ** 0.5)

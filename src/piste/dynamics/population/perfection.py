@@ -9,10 +9,11 @@ from dataclasses import dataclass
 
 import equinox as eqx
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from ..flow import EVENT, OUTCOMES, Flowed, FlowSettings, Units, flow_until
+from ..flow import EVENT, OUTCOMES, Flowed, FlowSettings, Units, flow, flow_until
 from ._base import AbstractPopulation
 from .cases import Cases
 
@@ -141,17 +142,56 @@ def _batches(problems: Sequence[Problem]) -> list[list[int]]:
     return batches
 
 
+def margins_at(
+    problems: Sequence[Problem], times: Float[np.ndarray, "problem record"]
+) -> Float[np.ndarray, "problem record"]:
+    """The margins of classification along the flows, by explicit integration.
+
+    Records that a flow did not get to are not a number.
+    """
+    found = np.full(times.shape, np.nan)
+    for batch in _batches(problems):
+        data, units = _lanes([problems[i] for i in batch])
+        filled = np.concatenate(
+            [
+                times[batch],
+                times[batch[-1:]].repeat(np.size(units.params) - len(batch), 0),
+            ]
+        )
+        margins = np.asarray(_margins(data, units, filled))
+        found[batch] = margins[: len(batch)]
+    return found
+
+
+@eqx.filter_jit
+def _margins(data: FlowData, units: Units, times):
+    def one(data, units, times):
+        went = flow(attention_gradient, 0 * data.entries, times, data=data, units=units)
+        margins = jax.vmap(data.cases.margin)(went.params)
+        return jnp.where(jnp.isfinite(went.times), margins, jnp.nan)
+
+    return jax.vmap(one)(data, units, times)
+
+
 def _run(problems: list[Problem], settings: FlowSettings) -> list[Perfection]:
+    data, units = _lanes(problems)
+    horizons = np.array([problem.horizon for problem in problems])
+    horizons = np.append(
+        horizons, [horizons[-1]] * (np.size(units.time) - len(problems))
+    )
+    ended, margins = jax.tree.map(np.asarray, _flows(data, units, horizons, settings))
+    return [_perfection(problems[i], ended, margins, i) for i in range(len(problems))]
+
+
+def _lanes(problems: list[Problem]) -> tuple[FlowData, Units]:
+    """All problems side by side; the last fills what a power of two leaves over."""
     # Sizes and lanes are rounded up, so that few compiled programs serve all.
     cases, *others = np.max([sizes_of(problem) for problem in problems], axis=0)
     sizes = (_power_of_two(int(cases)), *(4 * -(-int(size) // 4) for size in others))
     filling = _power_of_two(len(problems)) - len(problems)
     lanes = problems + problems[-1:] * filling
     data = _stack([FlowData.of(problem, sizes) for problem in lanes])
-    units = _stack([problem.units for problem in lanes])
-    horizons = np.array([problem.horizon for problem in lanes])
-    ended, margins = jax.tree.map(np.asarray, _flows(data, units, horizons, settings))
-    return [_perfection(problems[i], ended, margins, i) for i in range(len(problems))]
+    return data, _stack([problem.units for problem in lanes])
 
 
 def _power_of_two(least: int) -> int:

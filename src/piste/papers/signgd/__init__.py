@@ -20,6 +20,7 @@ PAPER = Paper(
         "does not."
     ),
     package=__name__,
+    main="stages",
     presets={
         "stages": Preset("four stages of sign descent, default size", "~5 s"),
         "stages-quick": Preset("the same, a tenth of the size", "~3 s"),

@@ -66,10 +66,9 @@ def normalised_gd() -> Experiment:
 
     Its step has the Euclidean length of a step of SignGD that moves every weight.
     """
-    experiment = dense()
-    weights = 2 * experiment.model.key_width + 2 * experiment.model.value_width
-    moved = weights * experiment.task.dimension
-    step = experiment.rule.learning_rate * math.sqrt(moved)
+    experiment, model, task, rule = dense(), TwoLayer(), SignalNoise(), SignGD()
+    weights = 2 * model.key_width + 2 * model.value_width
+    step = rule.learning_rate * math.sqrt(weights * task.dimension)
     return dataclasses.replace(experiment, rule=NormalisedGD(learning_rate=step))
 
 

@@ -1,0 +1,23 @@
+"""The stages of any run: the detector is chosen by what was measured."""
+
+import xarray as xr
+
+from piste.errors import InputError
+
+from . import four_stages, perfection
+from .timeline import Timeline
+
+DETECTORS = {
+    "four stages of sign descent": four_stages,
+    "perfect classification": perfection,
+}
+"""Each has ``NEEDED``, the probes that it reads, and ``detect``."""
+
+
+def stages(trajectory: xr.Dataset) -> Timeline:
+    """Find the stages of a run."""
+    for detector in DETECTORS.values():
+        if set(detector.NEEDED) <= set(trajectory):
+            return detector.detect(trajectory)
+    needed = "; or ".join(", ".join(part.NEEDED) for part in DETECTORS.values())
+    raise InputError(f"stages: the run lacks the probes; must have {needed}")
