@@ -2,7 +2,7 @@
 
 from piste.values import family
 
-from .attention import KERNELS, Kernel, attend
+from .attention import KERNELS, Kernel, add_kernel, attend
 from .stack import HiddenWeights, Stack, StackWeights, layer_norm, stack_form
 from .two_layer import (
     TwoLayer,
@@ -26,6 +26,7 @@ __all__ = [
     "StackWeights",
     "TwoLayer",
     "TwoLayerWeights",
+    "add_kernel",
     "attend",
     "layer_norm",
     "logistic_loss",
