@@ -194,7 +194,10 @@ def override_model(model, **changes):
         ),
         ({"residual": "no"}, "residual = no: must be true or false"),
         ({"init_scale": 0.0}, "init-scale = 0.0: must be above 0"),
-        ({"kernel": "cosine"}, "kernel = cosine: must be one of softmax, gaussian"),
+        (
+            {"kernel": "cosine"},
+            f"kernel = cosine: must be one of {', '.join(KERNELS)}",
+        ),
     ],
 )
 def test_a_bad_field_is_one_line(fields, line):

@@ -16,6 +16,14 @@ torch = pytest.importorskip(
 
 pytestmark = pytest.mark.oracle
 NAMES = ("value_plus", "value_minus", "query", "key")
+ATTENTION = {
+    "softmax": lambda k, q: torch.softmax(k @ q, 0),
+    "gaussian": lambda k, q: torch.exp(-((k - q) ** 2).sum(1) / 2),
+    "gaussian-rows": lambda k, q: torch.softmax(-((k - q) ** 2).sum(1) / 2, 0),
+    "gaussian-mean": lambda k, q: torch.exp(-((k - q) ** 2).sum(1) / 2) / len(k),
+    "linear": lambda k, q: k @ q,
+}
+"""The weights of one query on the keys, for every kernel."""
 
 
 def tensors(weights):
@@ -30,11 +38,7 @@ def torch_output(w, x, kernel):
     q, k = x @ w["query"].T, x @ w["key"].T
     total = 0.0
     for token in range(2):
-        if kernel == "softmax":
-            attention = torch.softmax(k @ q[token], 0)
-        else:
-            attention = torch.exp(-((k - q[token]) ** 2).sum(1) / 2)
-        mixed = attention @ x
+        mixed = ATTENTION[kernel](k, q[token]) @ x
         plus, minus = w["value_plus"] @ mixed, w["value_minus"] @ mixed
         total = total + plus.mean() - minus.mean()
     return total

@@ -15,7 +15,7 @@ from piste.tasks import TASKS, NoisyImages, SignalNoise
 def _field(field: dataclasses.Field, kind: type) -> st.SearchStrategy:
     limits = field.metadata
     if "among" in limits:
-        return st.sampled_from(limits["among"])
+        return st.sampled_from(tuple(limits["among"]))
     if kind is bool:
         return st.booleans()
     if kind is int:

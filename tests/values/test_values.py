@@ -84,7 +84,8 @@ MISTAKES = [
     ({"precision": True}, "precision = True: must be a word"),
     (
         {"model.kernel": "cosine"},
-        "model.kernel = cosine: must be one of softmax, gaussian",
+        "model.kernel = cosine: must be one of softmax, gaussian, gaussian-rows, "
+        "gaussian-mean, linear",
     ),
     ({"record": 3}, "record = 3: must have fields"),
     ({"stepss": 3}, "no field 'stepss'; did you mean 'steps'?"),

@@ -13,6 +13,7 @@ from jaxtyping import Array, Float, Int, PyTree
 
 from piste.experiment import Experiment
 from piste.probes import Probe
+from piste.probes.curvature import hessian_extremes
 
 
 class AbstractForm(eqx.Module):
@@ -55,6 +56,10 @@ class AbstractForm(eqx.Module):
         """Euclidean norm of the gradient of all weights."""
         squares = [jnp.sum(part**2) for part in jax.tree.leaves(gradient)]
         return jnp.sqrt(sum(squares, start=jnp.zeros((), squares[0].dtype)))
+
+    def curvature(self, params: PyTree) -> Float[Array, ""]:
+        """The largest curvature of the loss: of its Hessian, by Lanczos iteration."""
+        return hessian_extremes(lambda w: self.loss_and_gradient(w)[1], params).largest
 
     def unit(self) -> Float[Array, ""] | float:
         """The natural size of a change of a weight: the unit of absolute tolerances."""

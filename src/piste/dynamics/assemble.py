@@ -14,10 +14,11 @@ from piste.values import word_of
 from ._base import Assembly, Start
 from .engine import System
 from .population.assembly import LISTS
+from .regression import REGRESSION
 from .settle import settled
 from .two_token import TWO_TOKEN
 
-ASSEMBLIES = (TWO_TOKEN, LISTS)
+ASSEMBLIES = (TWO_TOKEN, LISTS, REGRESSION)
 """Every kind of task with the models that can read it; a new kind is a new row."""
 
 

@@ -2,14 +2,24 @@
 
 import dataclasses
 
-from piste.rules import Flow, Rule
+import jax
+
+from piste.rules import GD, Flow, Rule
 
 from ._base import AbstractForm
 
 
 def settled(rule: Rule, form: AbstractForm) -> Rule:
-    """The rule with every ``auto`` replaced by what it means for this form."""
+    """The rule with what depends on the form replaced by what it means there."""
     if isinstance(rule, Flow) and rule.solver == "auto":
         solver = "kvaerno5" if form.stiff(rule.time_step) else "tsit5"
         return dataclasses.replace(rule, solver=solver)
+    if isinstance(rule, GD) and rule.unit == "curvature":
+        rate = rule.learning_rate / float(_curvature(form))
+        return dataclasses.replace(rule, learning_rate=rate, unit="absolute")
     return rule
+
+
+@jax.jit
+def _curvature(form: AbstractForm):
+    return form.curvature(form.initial())

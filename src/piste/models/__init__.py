@@ -2,7 +2,8 @@
 
 from piste.values import family
 
-from .attention import KERNELS, Kernel, attend
+from .attention import KERNELS, Kernel, add_kernel, attend
+from .kernel_layer import KernelLayer, KernelWeights
 from .one_hot import OneHot, OneHotWeights
 from .stack import HiddenWeights, Stack, StackWeights, layer_norm, stack_form
 from .two_layer import (
@@ -13,15 +14,24 @@ from .two_layer import (
     scalar_form,
 )
 
-Model = TwoLayer | Stack | OneHot
+Model = TwoLayer | Stack | OneHot | KernelLayer
 
-MODELS = family({"two-layer": TwoLayer, "stack": Stack, "one-hot": OneHot})
+MODELS = family(
+    {
+        "two-layer": TwoLayer,
+        "stack": Stack,
+        "one-hot": OneHot,
+        "kernel-layer": KernelLayer,
+    }
+)
 
 __all__ = [
     "KERNELS",
     "MODELS",
     "HiddenWeights",
     "Kernel",
+    "KernelLayer",
+    "KernelWeights",
     "Model",
     "OneHot",
     "OneHotWeights",
@@ -29,6 +39,7 @@ __all__ = [
     "StackWeights",
     "TwoLayer",
     "TwoLayerWeights",
+    "add_kernel",
     "attend",
     "layer_norm",
     "logistic_loss",

@@ -35,7 +35,7 @@ class OneHot:
     value_scale: float = option(default=0.0, least=0)
     """The scale $c$ of $V_0 = cP$; 0 takes the constant of the theorem: of Theorem 1 if
     only $W$ is trained, else of Theorem 2."""
-    kernel: str = option(default="softmax", among=tuple(KERNELS))
+    kernel: str = option(default="softmax", among=KERNELS)
     """How queries and keys become attention weights."""
 
     def init(self, *, key: Key[Array, ""], vocabulary: int) -> OneHotWeights:

@@ -57,7 +57,7 @@ class Stack:
     """Neurons of a value matrix, all heads together, $m_v$."""
     init_scale: float = option(default=0.1, above=0)
     r"""Scale of the initial weights, $\sigma_0\sqrt{d}$."""
-    kernel: str = option(default="softmax", among=tuple(KERNELS))
+    kernel: str = option(default="softmax", among=KERNELS)
     """How queries and keys become attention weights."""
 
     def __post_init__(self):

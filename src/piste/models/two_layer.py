@@ -37,7 +37,7 @@ class TwoLayer:
     """Neurons of each value matrix, $m_v$."""
     init_scale: float = option(default=0.1, above=0)
     r"""Scale of the initial weights, $\sigma_0\sqrt{d}$."""
-    kernel: str = option(default="softmax", among=tuple(KERNELS))
+    kernel: str = option(default="softmax", among=KERNELS)
     """How queries and keys become attention weights."""
 
     def init(self, *, key: Key[Array, ""], dimension: int) -> TwoLayerWeights:

@@ -35,13 +35,29 @@ def attention(weights: Weights, x: np.ndarray, kernel: str = "softmax") -> np.nd
     for query in range(2):
         q = np.asarray(weights.query) @ x[query]
         keys = [np.asarray(weights.key) @ x[token] for token in range(2)]
-        if kernel == "softmax":
-            logits = [q @ k for k in keys]
-            powers = [math.exp(logit - max(logits)) for logit in logits]
-            s[query] = [power / sum(powers) for power in powers]
-        else:
-            s[query] = [math.exp(-((q - k) ** 2).sum() / 2) for k in keys]
+        s[query] = attention_row(q, keys, kernel)
     return s
+
+
+def attention_row(
+    q: np.ndarray, keys: Sequence[np.ndarray], kernel: str = "softmax"
+) -> list[float]:
+    """The attention weights of one query on all keys, for every kernel that we have."""
+    products = [float(q @ k) for k in keys]
+    distances = [float(((q - k) ** 2).sum()) for k in keys]
+    rows = {
+        "softmax": lambda: _softmax(products),
+        "gaussian": lambda: [math.exp(-d / 2) for d in distances],
+        "gaussian-rows": lambda: _softmax([-d / 2 for d in distances]),
+        "gaussian-mean": lambda: [math.exp(-d / 2) / len(keys) for d in distances],
+        "linear": lambda: products,
+    }
+    return rows[kernel]()
+
+
+def _softmax(logits: list[float]) -> list[float]:
+    powers = [math.exp(logit - max(logits)) for logit in logits]
+    return [power / sum(powers) for power in powers]
 
 
 def output(weights: Weights, x: np.ndarray, kernel: str = "softmax") -> float:

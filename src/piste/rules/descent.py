@@ -14,7 +14,10 @@ class GD:
     r"""Gradient descent, $w \leftarrow w - \eta\nabla L$."""
 
     learning_rate: float = option(default=0.1, above=0)
-    r"""Step size, $\eta$."""
+    r"""Step size, $\eta$, in its unit."""
+    unit: str = option(default="absolute", among=("absolute", "curvature"))
+    r"""What the step size is measured in: 1, or $1/\lambda$ with $\lambda$ the largest
+    curvature at the start (of the Gauss–Newton matrix where the loss is a square)."""
 
     def transform(self, norm: Callable) -> optax.GradientTransformation:
         """The update as an optax transformation."""

@@ -6,33 +6,19 @@ from dataclasses import dataclass
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float
-from matfree import decomp
 
 from piste.models.one_hot import OneHotWeights
+from piste.probes.curvature import hessian_extremes
 
 from .listed import Listed
-
-KRYLOV = 48
-"""Lanczos steps; half as many leave an error of 2e-4 where columns are alike."""
 
 
 @eqx.filter_jit
 def largest_curvature(population: Listed, weights: OneHotWeights) -> Float[Array, ""]:
     r"""$\lambda_{max}$ of the Hessian of $\mathcal{L}(W, V)$, by Lanczos iteration."""
-    flat, unravel = ravel_pytree(weights)
-
-    def gradient(flat):
-        return ravel_pytree(jax.grad(_loss)(unravel(flat), population))[0]
-
-    def product(vector):
-        return jax.jvp(gradient, (flat,), (vector,))[1]
-
-    depth = min(KRYLOV, flat.size)
-    start = jax.random.normal(jax.random.key(0), flat.shape, flat.dtype)
-    found = decomp.tridiag_sym(depth, materialize=True)(product, start)
-    return jnp.linalg.eigvalsh(found.J_small)[-1]
+    found = hessian_extremes(lambda given: jax.grad(_loss)(given, population), weights)
+    return found.largest
 
 
 def _loss(weights: OneHotWeights, population: Listed) -> Float[Array, ""]:

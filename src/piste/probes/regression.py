@@ -1,0 +1,146 @@
+"""What token regression shows: the loss, its gradient, features and Jacobians."""
+
+import dataclasses
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from piste.models.attention import KERNELS
+from piste.models.kernel_layer import (
+    MATRICES,
+    KernelWeights,
+    attention,
+    features,
+    multi_head,
+    squared_loss,
+)
+from piste.tasks.token_regression import RegressionData
+
+from ._base import RARELY, Probe
+
+
+class RegressionView(eqx.Module):
+    """A layer with its data, and where it started."""
+
+    weights: KernelWeights
+    start: KernelWeights
+    data: RegressionData
+    kernel: str = eqx.field(static=True)
+    train: str = eqx.field(static=True)
+
+    def loss(self) -> Float[Array, ""]:
+        r"""$f(M) = \frac12\sum_i\|\mathrm{MH}(M; X_i) - y_i\|^2$."""
+        return squared_loss(KERNELS[self.kernel], self.weights, self.data)
+
+    def gradient_norm(self) -> Float[Array, ""]:
+        r"""$\|\nabla f\|$ in all trained matrices."""
+
+        def loss(weights):
+            return squared_loss(KERNELS[self.kernel], weights, self.data)
+
+        slopes = jax.grad(loss)(self.weights)
+        trained = [getattr(slopes, MATRICES[letter]) for letter in self.train]
+        return jnp.sqrt(jnp.stack([(slope**2).sum() for slope in trained]).sum())
+
+    def moved(self, name: str) -> Float[Array, ""]:
+        """Distance of a matrix, all heads together, from where it started."""
+        step = getattr(self.weights, name) - getattr(self.start, name)
+        return jnp.sqrt((step**2).sum())
+
+    def feature_values(self) -> Float[Array, " singular_value"]:
+        r"""The singular values of $B$, largest first; there are $\min(Nn, HD)$."""
+        b = features(KERNELS[self.kernel], self.weights, self.data.tokens)
+        return jnp.linalg.svd(b, compute_uv=False)
+
+    def jacobian_values(
+        self, names: tuple[str, ...]
+    ) -> Float[Array, " singular_value"]:
+        """The singular values of the outputs' Jacobian in some matrices, largest first."""
+        return jacobian_values(KERNELS[self.kernel], self.weights, self.data, names)
+
+    def attention(self) -> Float[Array, "head token token"]:
+        """The attention of the first sequence."""
+        return attention(KERNELS[self.kernel], self.weights, self.data.tokens[0])
+
+
+def jacobian_values(kernel, weights: KernelWeights, data: RegressionData, names):
+    r"""The singular values of $J$, the Jacobian of all outputs in the named matrices.
+
+    Written out, so that the small ones are good to rounding of the largest.
+    """
+    parts = {name: getattr(weights, name) for name in names}
+
+    def outputs(parts, tokens):
+        return multi_head(kernel, dataclasses.replace(weights, **parts), tokens)
+
+    rows = jax.vmap(jax.jacrev(outputs), in_axes=(None, 0))(parts, data.tokens)
+    size = data.targets.size
+    flat = [rows[name].reshape(size, -1) for name in names]
+    return jnp.linalg.svd(jnp.concatenate(flat, -1), compute_uv=False)
+
+
+_TRAINED = {
+    letter: Probe(
+        f"{name}_distance",
+        rf"$\|W^{letter}_t - W^{letter}_0\|_F$",
+        f"how far the {name} matrices have moved from initialisation",
+        lambda view, name=name: view.moved(name),
+    )
+    for letter, name in MATRICES.items()
+}
+
+_ALWAYS = (
+    Probe(
+        "train_loss",
+        "$f(M_t)$",
+        "half the squared error of all outputs",
+        RegressionView.loss,
+    ),
+    Probe(
+        "gradient_norm",
+        r"$\|\nabla f(M_t)\|$",
+        "norm of the gradient in the trained matrices",
+        RegressionView.gradient_norm,
+    ),
+    Probe(
+        "feature_least",
+        r"$\sigma_{min}(B_t)$",
+        "least singular value of the features",
+        lambda view: view.feature_values()[-1],
+    ),
+    Probe(
+        "feature_largest",
+        r"$\sigma_{max}(B_t)$",
+        "largest singular value of the features",
+        lambda view: view.feature_values()[0],
+    ),
+    Probe(
+        "query_jacobian_least",
+        r"$\sigma_{min}(J_Q)$",
+        "least singular value of the outputs' Jacobian in the query matrices",
+        lambda view: view.jacobian_values(("query",))[-1],
+        along=RARELY,
+    ),
+    Probe(
+        "query_jacobian_largest",
+        r"$\sigma_{max}(J_Q)$",
+        "largest singular value of the outputs' Jacobian in the query matrices",
+        lambda view: view.jacobian_values(("query",))[0],
+        along=RARELY,
+    ),
+    Probe(
+        "attention",
+        r"$S_{1h}$",
+        "attention of the first sequence, query token by key token",
+        RegressionView.attention,
+        ("head", "query_token", "key_token"),
+        along=RARELY,
+    ),
+)
+
+
+def regression_probes(train: str) -> tuple[Probe, ...]:
+    """The probes of a layer that trains some of its matrices."""
+    return _ALWAYS + tuple(_TRAINED[letter] for letter in train)
