@@ -1,5 +1,8 @@
 """Pathfinder images: reproducible, valid, and without the cues of the original."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -52,6 +55,12 @@ def test_the_images_never_change():
 
 def test_no_images_are_no_images():
     assert generate(SETTINGS, 0, seed=0).images.shape == (0, 32, 32)
+
+
+def test_the_compiler_is_loaded_only_for_drawing():
+    """It takes half a second, which commands that draw nothing must not wait for."""
+    code = "import sys, piste.tasks, piste.figures; sys.exit('numba' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
 
 
 # --- what every image has -------------------------------------------------------------

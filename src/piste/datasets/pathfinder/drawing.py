@@ -13,7 +13,7 @@ from .stamps import marker
 from .tables import border, tables
 
 CHUNK = 1000
-"""Images drawn between two looks at the keyboard; the images do not depend on it."""
+"""Images of 32 pixels between two looks at the keyboard; no image depends on it."""
 LIMIT = 1_000_000
 """Starts after which an image is given up; hard images take some 30 of them."""
 
@@ -64,10 +64,10 @@ def generate(
     for name, given in (("count", count), ("seed", seed), ("first", first)):
         if given < 0:
             raise InputError(f"{name} = {given}: must be at least 0")
-    sizes = [min(CHUNK, count - done) for done in range(0, count, CHUNK)] or [0]
+    chunk = max(1, CHUNK * 32**2 // settings.canvas**2)
     parts = [
-        _part(settings, size, seed, first + CHUNK * number)
-        for number, size in enumerate(sizes)
+        _part(settings, min(chunk, count - done), seed, first + done)
+        for done in range(0, max(count, 1), chunk)
     ]
     names = Drawing.__dataclass_fields__
     return Drawing(

@@ -37,8 +37,11 @@ def weights(before: int, after: int) -> Int[np.ndarray, "after before"]:
 def resized(image: UInt8[np.ndarray, "row column"], size: int) -> np.ndarray:
     """A square image at another size: columns first, then rows, rounded each time."""
     share = weights(image.shape[0], size)
-    narrow = _rounded(image.astype(np.int64) @ share.T)
-    return _rounded(share @ narrow).astype(np.uint8)
+    # black rows and columns add nothing
+    rows, columns = np.flatnonzero(image.any(1)), np.flatnonzero(image.any(0))
+    drawn = image[np.ix_(rows, columns)].astype(np.int64)
+    narrow = _rounded(drawn @ share[:, columns].T)
+    return _rounded(share[:, rows] @ narrow).astype(np.uint8)
 
 
 def _rounded(sums: Int[np.ndarray, "row column"]) -> Int[np.ndarray, "row column"]:
