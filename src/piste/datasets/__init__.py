@@ -1,9 +1,9 @@
-"""Public data sets of images: from a folder, from the user's cache, or downloaded."""
+"""Public data sets: from a folder, from the user's cache, or downloaded."""
 
 from collections.abc import Callable
 
-from . import digits, mnist
-from ._base import ImageSet
+from . import digits, imdb, mnist
+from ._base import ImageSet, Repeats, TextSet
 
 DATASETS: dict[str, Callable[[str], ImageSet]] = {
     "mnist": mnist.load,
@@ -15,7 +15,7 @@ SIDES = {"mnist": mnist.SIDE, "digits": digits.SIDE}
 
 
 def load(name: str, folder: str = "") -> ImageSet:
-    """Load a data set by its name; ``folder`` comes before all other places.
+    """Load a data set of images by its name; ``folder`` comes before all other places.
 
     >>> load("digits").train_images.shape
     (899, 64)
@@ -23,4 +23,4 @@ def load(name: str, folder: str = "") -> ImageSet:
     return DATASETS[name](folder)
 
 
-__all__ = ["DATASETS", "SIDES", "ImageSet", "load"]
+__all__ = ["DATASETS", "SIDES", "ImageSet", "Repeats", "TextSet", "imdb", "load"]

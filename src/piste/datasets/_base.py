@@ -1,4 +1,4 @@
-"""What every data set of images gives."""
+"""What every data set of images gives, and what every one of texts gives."""
 
 from dataclasses import dataclass
 
@@ -27,3 +27,38 @@ def grey(
     """Flatten the images and scale levels 0 … ``white`` to [0, 1], in float32."""
     flat = levels.reshape(levels.shape[0], -1)
     return flat.astype(np.float32) / np.float32(white)
+
+
+@dataclass(frozen=True)
+class TextSet:
+    """Texts, and the class of each: 0 or 1."""
+
+    train_texts: tuple[str, ...]
+    train_labels: Int[np.ndarray, " text"]
+    test_texts: tuple[str, ...]
+    test_labels: Int[np.ndarray, " test_text"]
+
+    def __post_init__(self):
+        for labels in (self.train_labels, self.test_labels):
+            labels.flags.writeable = False
+
+    def repeats(self) -> "Repeats":
+        """Count the texts that occur more than once."""
+        train, test = set(self.train_texts), set(self.test_texts)
+        return Repeats(
+            train=len(self.train_texts) - len(train),
+            test=len(self.test_texts) - len(test),
+            across=len(train & test),
+        )
+
+
+@dataclass(frozen=True)
+class Repeats:
+    """Texts that occur more than once in a data set."""
+
+    train: int
+    """Training texts that are copies of another one."""
+    test: int
+    """Test texts that are copies of another one."""
+    across: int
+    """Distinct texts that are in both."""

@@ -1,6 +1,7 @@
 """Figures: trajectory in, picture out, one style."""
 
 from .generalisation import against_snr, persistence, what_it_sees
+from .pathfinder import pathfinder
 from .rules import disparity, rules, similarity
 from .stages import attention, losses, overview, query_key, value_noise
 from .style import Picture
@@ -13,6 +14,7 @@ __all__ = [
     "disparity",
     "losses",
     "overview",
+    "pathfinder",
     "persistence",
     "query_key",
     "rules",

@@ -4,11 +4,14 @@ from piste.values import family
 
 from .decision_lists import DecisionLists
 from .noisy_images import NoisyImages
+from .pathfinder import Pathfinder
 from .signal_noise import SignalNoise
+from .text import Text
 from .token_regression import RegressionData, TokenRegression
+from .token_sequences import SequenceSets, TokenSequences
 from .two_token import TwoTokenData
 
-Task = SignalNoise | NoisyImages | DecisionLists | TokenRegression
+Task = SignalNoise | NoisyImages | DecisionLists | TokenRegression | Text | Pathfinder
 
 TASKS = family(
     {
@@ -16,6 +19,8 @@ TASKS = family(
         "noisy-images": NoisyImages,
         "decision-lists": DecisionLists,
         "token-regression": TokenRegression,
+        "text": Text,
+        "pathfinder": Pathfinder,
     }
 )
 
@@ -23,9 +28,13 @@ __all__ = [
     "TASKS",
     "DecisionLists",
     "NoisyImages",
+    "Pathfinder",
     "RegressionData",
+    "SequenceSets",
     "SignalNoise",
     "Task",
+    "Text",
     "TokenRegression",
+    "TokenSequences",
     "TwoTokenData",
 ]

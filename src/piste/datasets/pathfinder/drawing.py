@@ -1,0 +1,160 @@
+"""Images from settings and a seed."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Float, Int, UInt8
+
+from piste.errors import InputError
+
+from .settings import PathfinderImages
+from .stamps import marker
+from .tables import border, tables
+
+CHUNK = 1000
+"""Images of 32 pixels between two looks at the keyboard; no image depends on it."""
+LIMIT = 1_000_000
+"""Starts after which an image is given up; hard images take some 30 of them."""
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """Images, and how each was made. Points are (row, column)."""
+
+    images: UInt8[np.ndarray, "image row column"]
+    labels: Int[np.ndarray, " image"]
+    """1 where the markers are on one contour, else 0."""
+    markers: Int[np.ndarray, "image end axis"]
+    """The origin and the terminal that are marked."""
+    origins: Int[np.ndarray, "image contour axis"]
+    """First points of the two contours."""
+    terminals: Int[np.ndarray, "image contour axis"]
+    """Their last points."""
+    headings: Int[np.ndarray, "image contour"]
+    """Degrees at which they begin; 0 is to the right, 90 downward."""
+    placed: Int[np.ndarray, " image"]
+    """Distractors that found a place."""
+    starts: Int[np.ndarray, " image"]
+    """How often the two contours were begun."""
+
+
+class Drawn(NamedTuple):
+    """Arrays that the compiled code fills."""
+
+    contours: UInt8[np.ndarray, "image row column"]
+    distractors: UInt8[np.ndarray, "image row column"]
+    labels: Int[np.ndarray, " image"]
+    marked: Int[np.ndarray, " image"]
+    headings: Int[np.ndarray, "image contour"]
+    origins: Int[np.ndarray, "image contour axis"]
+    terminals: Int[np.ndarray, "image contour axis"]
+    placed: Int[np.ndarray, " image"]
+    starts: Int[np.ndarray, " image"]
+
+
+def generate(
+    settings: PathfinderImages, count: int, *, seed: int, first: int = 0
+) -> Drawing:
+    """Draw the images number ``first`` to ``first + count - 1`` of a seed.
+
+    Each image has a random stream of its own, so that a set can be drawn in parts: an
+    image depends on the settings, the seed and its number alone. Labels are fair coins.
+    """
+    for name, given in (("count", count), ("seed", seed), ("first", first)):
+        if given < 0:
+            raise InputError(f"{name} = {given}: must be at least 0")
+    chunk = max(1, CHUNK * 32**2 // settings.canvas**2)
+    parts = [
+        _part(settings, min(chunk, count - done), seed, first + done)
+        for done in range(0, max(count, 1), chunk)
+    ]
+    names = Drawing.__dataclass_fields__
+    return Drawing(
+        **{name: np.concatenate([getattr(p, name) for p in parts]) for name in names}
+    )
+
+
+def _part(settings: PathfinderImages, count: int, seed: int, first: int) -> Drawing:
+    # numba takes half a second to import, and only this needs it.
+    from .growth import fill
+
+    out = _room(settings.canvas, count)
+    lengths = settings.paddles, settings.distractor_paddles
+    failed = fill(
+        np.uint64(seed % 2**64),
+        first,
+        settings.attempts,
+        LIMIT,
+        border(settings),
+        tables(settings),
+        lengths,
+        out,
+    )
+    if failed >= 0:
+        rule = f"has no place for two contours of {settings.paddles} paddles"
+        tried = f"image {first + failed} of seed {seed} was begun {LIMIT} times"
+        raise InputError(f"canvas = {settings.canvas}: {rule} ({tried})")
+    return _finished(settings, out)
+
+
+def _room(canvas: int, count: int) -> Drawn:
+    images, numbers = (count, canvas, canvas), (count,)
+    points = (count, 2, 2)
+    return Drawn(
+        contours=np.zeros(images, np.uint8),
+        distractors=np.zeros(images, np.uint8),
+        labels=np.zeros(numbers, np.int64),
+        marked=np.zeros(numbers, np.int64),
+        headings=np.zeros((count, 2), np.int64),
+        origins=np.zeros(points, np.int64),
+        terminals=np.zeros(points, np.int64),
+        placed=np.zeros(numbers, np.int64),
+        starts=np.zeros(numbers, np.int64),
+    )
+
+
+# --- from strokes to an image ---------------------------------------------------------
+
+
+def _finished(settings: PathfinderImages, out: Drawn) -> Drawing:
+    each = np.arange(out.labels.size)
+    other = np.where(out.labels == 1, out.marked, 1 - out.marked)
+    ends = out.origins[each, out.marked], out.terminals[each, other]
+    markers = np.stack(ends, 1)
+    light = np.maximum(
+        _lit(out.contours, settings.contrast),
+        _lit(out.distractors, settings.distractor_contrast),
+    )
+    _mark(settings, light, markers)
+    return Drawing(
+        images=_stretched(light),
+        labels=out.labels,
+        markers=markers,
+        origins=out.origins,
+        terminals=out.terminals,
+        headings=out.headings,
+        placed=out.placed,
+        starts=out.starts,
+    )
+
+
+def _lit(levels: UInt8[np.ndarray, "image row column"], contrast: float) -> np.ndarray:
+    """Strokes at a contrast. The original keeps them in float32, which decides halves."""
+    brightness = contrast * (np.arange(256) / 255)
+    return brightness.astype(np.float32).astype(float)[levels]
+
+
+def _mark(settings: PathfinderImages, light: np.ndarray, markers: np.ndarray) -> None:
+    """Add the markers to the images, in place."""
+    for image, points in zip(light, markers.tolist(), strict=True):
+        for row, column in points:
+            np.maximum(image, marker(settings, row, column) / 255, out=image)
+
+
+def _stretched(
+    light: Float[np.ndarray, "image row column"],
+) -> UInt8[np.ndarray, "image row column"]:
+    """Grey levels, the brightest pixel of each image at 255."""
+    white = light.max((1, 2), keepdims=True, initial=1e-12)
+    return np.floor(light * (255 / white) + 0.5).astype(np.uint8)

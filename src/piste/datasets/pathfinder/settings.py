@@ -1,0 +1,114 @@
+"""What a set of Pathfinder images is like; all lengths follow from the canvas."""
+
+import math
+
+from piste.values import option, value
+
+PADDLES = {"easy": 6, "intermediate": 9, "hard": 14}
+"""Paddles in each of the two contours, on a canvas of 32 pixels."""
+
+SCALE = 2
+"""Strokes are drawn on a canvas this many times finer, then resized."""
+
+PADDING = 1
+"""Pixels along the border that no contour may enter."""
+
+
+def _rounded(number: float) -> int:
+    """The nearest whole number, halves up."""
+    return math.floor(number + 0.5)
+
+
+@value
+class PathfinderImages:
+    r"""Two dashed contours among distractors, and two markers on one or on both.
+
+    Linsley et al. 2018, with the numbers of the Long Range Arena (Tay et al. 2021), whose
+    canvas has 32 pixels. A contour is a chain of *paddles*, short strokes with gaps. With
+    $u = \max(1, \lfloor N/32 \rceil)$ for a canvas of $N$ pixels, all lengths in a chain
+    are multiples of $u$; where a canvas is not $32u$ pixels wide, contours have more
+    or fewer paddles in proportion, so that every canvas is equally full. A paddle is in
+    the way of others once the next one of its contour is drawn, so that contours keep
+    apart, but may touch or cross where their newest paddles meet, as in the original.
+    """
+
+    difficulty: str = option(default="hard", among=tuple(PADDLES))
+    """How long the contours are: 6, 9 or 14 paddles on 32, 64 or 128 pixels."""
+    canvas: int = option(default=32, least=16, most=256)
+    """Width and height in pixels, $N$."""
+    distractors: int = option(default=10, least=0, most=100)
+    r"""Distractors attempted on a canvas of $32u$ pixels, on others by area.
+
+    One that finds no place in five tries is left out: most do by the original's quirk,
+    which leaves about 3, 3 and 2 in an easy, intermediate and hard image; without it
+    there are about 10, 10 and 8.
+    """
+    quirks: bool = option(default=False)
+    """Whether to keep two flaws of the original images, which are not of the task's idea.
+
+    There, a kernel was one pixel off, so that on 32 pixels the first contour and every
+    distractor begin up-left (-150° to -121°), and distractors are 4/3 as bright.
+    """
+
+    @property
+    def unit(self) -> int:
+        """Pixels of the shortest length, $u$."""
+        return max(1, _rounded(self.canvas / 32))
+
+    @property
+    def paddle_length(self) -> int:
+        """Length of a stroke, $L = 2u$ pixels."""
+        return 2 * self.unit
+
+    @property
+    def margin(self) -> int:
+        """Free pixels round a stroke, $m = u$; strokes in a chain are $2m$ apart."""
+        return self.unit
+
+    @property
+    def stroke(self) -> int:
+        """Width of a stroke on the finer canvas: $u$, so $u/2$ pixels of the image."""
+        return self.unit
+
+    @property
+    def marker_radius(self) -> float:
+        """Radius of a marker, $3u/2$ pixels."""
+        return 1.5 * self.unit
+
+    @property
+    def seed_distance(self) -> int:
+        """Pixels between the origins of the two contours: 7 on 32, in proportion."""
+        return 7 * self.canvas // 32
+
+    @property
+    def paddles(self) -> int:
+        """Paddles in each of the two contours."""
+        return _rounded(PADDLES[self.difficulty] * self.canvas / (32 * self.unit))
+
+    @property
+    def distractor_paddles(self) -> int:
+        """Paddles of a distractor: a third of a contour's, and at least 2."""
+        return max(2, self.paddles // 3)
+
+    @property
+    def attempts(self) -> int:
+        """Distractors attempted on this canvas."""
+        return _rounded(self.distractors * (self.canvas / (32 * self.unit)) ** 2)
+
+    @property
+    def contrast(self) -> float:
+        """Brightness of a contour's strokes, which at $u = 1$ have a peak of 0.6.
+
+        It brings them to 0.9 of a marker on every canvas.
+        """
+        return 1.5 if self.unit == 1 else 0.9
+
+    @property
+    def distractor_contrast(self) -> float:
+        """Brightness of a distractor's strokes: a contour's, or 4/3 of it by quirk."""
+        return self.contrast * 4 / 3 if self.quirks else self.contrast
+
+    @property
+    def reach(self) -> int:
+        """Pixels from a stroke's first point to the edge of its stamp."""
+        return self.paddle_length + math.ceil(self.stroke / SCALE) + self.margin

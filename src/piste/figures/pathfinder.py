@@ -1,0 +1,90 @@
+"""Examples of Pathfinder images."""
+
+import dataclasses
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+from piste.datasets.pathfinder import PADDLES, Drawing, PathfinderImages, generate
+
+from .style import BLUE, ORANGE, Picture, canvas, styled
+
+_LABELS = {1: ("joined", BLUE), 0: ("not joined", ORANGE)}
+
+
+@styled
+def pathfinder(
+    settings: PathfinderImages, caption: str, *, seed: int = 0, each: int = 4
+) -> Picture:
+    """A row for each level of difficulty: ``each`` images of either label.
+
+    Rings show where the markers are; they are not part of the images.
+    """
+    figure, axes = canvas(len(PADDLES), 2 * each, 0.3 + 6.5 * len(PADDLES) / (2 * each))
+    _leave_room(figure)
+    rows = []
+    for panels, level in zip(axes, PADDLES, strict=True):
+        changed = dataclasses.replace(settings, difficulty=level)
+        drawing, chosen = _examples(changed, seed, each)
+        for panel, place in zip(panels, chosen, strict=True):
+            _show(panel, drawing, place, settings.canvas)
+            rows.append(_row(level, drawing, place))
+        panels[0].set_ylabel(f"{level}\n{changed.paddles} paddles", fontsize=8.5)
+    for half, label in enumerate((1, 0)):
+        _head(axes[0, half * each : (half + 1) * each], label)
+    return Picture(figure, pd.DataFrame(rows), caption)
+
+
+def _leave_room(figure: Figure) -> None:
+    """For the two headings above the panels."""
+    engine = figure.get_layout_engine()
+    assert isinstance(engine, ConstrainedLayoutEngine)
+    engine.set(rect=(0, 0, 1, 0.93), h_pad=0.02, w_pad=0.02)
+
+
+def _examples(settings: PathfinderImages, seed: int, each: int):
+    """The first images of a seed with either label, joined ones first."""
+    count = 8 * each
+    while True:
+        drawing = generate(settings, count, seed=seed)
+        found = [np.flatnonzero(drawing.labels == label)[:each] for label in (1, 0)]
+        if all(len(part) == each for part in found):
+            return drawing, np.concatenate(found)
+        count *= 2
+
+
+def _show(panel: Axes, drawing: Drawing, place: int, side: int) -> None:
+    panel.imshow(drawing.images[place], cmap="gray", vmin=0, vmax=255)
+    _, colour = _LABELS[int(drawing.labels[place])]
+    rows, columns = drawing.markers[place].T
+    ring = {"facecolors": "none", "edgecolors": colour, "linewidths": 1.1}
+    panel.scatter(columns, rows, s=90, **ring)
+    panel.set(xticks=[], yticks=[], xlim=(-0.5, side - 0.5), ylim=(side - 0.5, -0.5))
+    for edge in panel.spines.values():
+        edge.set_visible(False)
+
+
+def _head(panels: np.ndarray, label: int) -> None:
+    words, colour = _LABELS[label]
+    place = {"x": 0, "y": 1.06, "transform": panels[0].transAxes, "color": colour}
+    text = panels[0].text(s=f"label {label}: markers {words}", va="bottom", **place)
+    # it reaches over several panels, which must not move apart for it
+    text.set_in_layout(False)
+
+
+def _row(level: str, drawing: Drawing, place: int) -> dict:
+    (top, left), (row, column) = drawing.markers[place].tolist()
+    known = {
+        "difficulty": level,
+        "label": int(drawing.labels[place]),
+        "origin row": top,
+        "origin column": left,
+        "terminal row": row,
+        "terminal column": column,
+        "distractors": int(drawing.placed[place]),
+    }
+    pixels = drawing.images[place].ravel().tolist()
+    return known | {f"pixel {number}": level for number, level in enumerate(pixels)}

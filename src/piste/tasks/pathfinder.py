@@ -1,0 +1,73 @@
+"""Pathfinder images as sequences of pixels."""
+
+import numpy as np
+
+from piste.datasets.pathfinder import PADDLES, PathfinderImages, generate
+from piste.values import option, value
+
+from .token_sequences import SequenceSets, TokenSequences
+
+# Image numbers at which the sets begin, so that no size of one changes another.
+TRAIN, VALIDATION, TEST = 0, 2**40, 2**41
+
+
+@value
+class Pathfinder:
+    """Whether a dashed contour joins two markers, from the pixels row by row.
+
+    A token is one of 256 grey levels. All images are drawn by the seed; each has its own
+    random stream, so that a smaller set is the beginning of a larger one.
+    """
+
+    difficulty: str = option(default="hard", among=tuple(PADDLES))
+    """How long the contours are."""
+    canvas: int = option(default=32, least=16, most=256)
+    """Width and height in pixels; sequences have its square as length."""
+    distractors: int = option(default=10, least=0, most=100)
+    """Distractors attempted on 32 pixels, on others in proportion to the area."""
+    quirks: bool = option(default=False)
+    """Whether to draw like the Long Range Arena, with cues that are not of the task."""
+    train_samples: int = option(default=160_000, least=1)
+    """Size of the training set."""
+    validation_samples: int = option(default=20_000, least=0)
+    """Size of the validation set."""
+    test_samples: int = option(default=20_000, least=1)
+    """Size of the test set."""
+
+    @property
+    def images(self) -> PathfinderImages:
+        """What the images are like."""
+        return PathfinderImages(
+            self.difficulty, self.canvas, self.distractors, self.quirks
+        )
+
+    @property
+    def vocabulary(self) -> int:
+        """Number of tokens: the grey levels."""
+        return 256
+
+    @property
+    def length(self) -> int:
+        """Tokens in a sequence: the pixels of an image."""
+        return self.canvas**2
+
+    @property
+    def classes(self) -> int:
+        """Number of classes."""
+        return 2
+
+    def load(self) -> None:
+        """Nothing is on disk."""
+
+    def datasets(self, loaded: None = None, *, seed: int) -> SequenceSets:
+        """Draw the three sets by a seed."""
+        return SequenceSets(
+            train=self._drawn(self.train_samples, seed, TRAIN),
+            validation=self._drawn(self.validation_samples, seed, VALIDATION),
+            test=self._drawn(self.test_samples, seed, TEST),
+        )
+
+    def _drawn(self, count: int, seed: int, first: int) -> TokenSequences:
+        drawing = generate(self.images, count, seed=seed, first=first)
+        tokens = drawing.images.reshape(count, self.length)
+        return TokenSequences(tokens, np.full(count, self.length), drawing.labels)
