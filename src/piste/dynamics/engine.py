@@ -93,7 +93,7 @@ class System(eqx.Module):
             diverged=jnp.where(failed, state.step + steps, state.diverged),
         )
 
-    def time_step(self) -> Float[Array, ""] | None:
+    def time_step(self) -> Float[Array, "*cell"] | None:
         """Flow time that a step stands for; none where steps are no Euler steps of it."""
         if isinstance(self.rule, Flow):
             return jnp.asarray(self.rule.time_step)

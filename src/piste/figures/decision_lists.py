@@ -59,7 +59,10 @@ def _cell(panel: Axes, x, y, words, face="white", bold=False, soft=False) -> Non
 def scores(run: xr.Dataset, lists: np.ndarray, unit: float, caption: str) -> Picture:
     r"""$W$ at four moments; numerals mark the place of a key in the query's list."""
     steps = run.test_step.values
-    shown = [int(i) for i in np.linspace(0, len(steps) - 1, 5)[1:]]
+    # From a quarter of the first perfect moment to the end, in equal ratios.
+    first = int(run.step.values[(run.margin > 0).values.argmax()])
+    moments = np.geomspace(max(first / 4, steps[1]), steps[-1], 4)
+    shown = [int(np.abs(steps - moment).argmin()) for moment in moments]
     figure, axes = canvas(1, len(shown), 2.2, sharey=True)
     reach = float(np.abs(run.attention_matrix[shown[-1]]).max()) / unit
     image = None
@@ -68,7 +71,8 @@ def scores(run: xr.Dataset, lists: np.ndarray, unit: float, caption: str) -> Pic
         image = panel.imshow(matrix, cmap="PuOr", vmin=-reach, vmax=reach)
         _numerals(panel, lists, matrix / reach)
         time = float(run.time.sel(step=steps[place]))
-        panel.set_title(f"$t$ = {time:.2g}", fontsize=8.5)
+        share = time / perfect_time(run)
+        panel.set_title(f"$t$ = {share:.2g} $t^*$", fontsize=8.5)
         panel.set(xlabel="query $a$", xticks=[], yticks=[])
     axes[0, 0].set_ylabel("key $b$")
     assert image is not None
@@ -142,16 +146,21 @@ def bounds(groups: dict[str, xr.Dataset], caption: str) -> Picture:
     looks = ((BLUE, "o"), (GREEN, "^"), (ORANGE, "X"))
     for (name, data), (colour, marker) in zip(groups.items(), looks, strict=False):
         face = colour if marker == "X" else "none"
-        look = {
-            "marker": marker,
-            "edgecolors": colour,
-            "s": 26 if face != "none" else 14,
-        }
-        panel.scatter(data.bound, data.time, c=face, lw=0.7, label=name, **look)
+        look = {"marker": marker, "edgecolors": colour, "lw": 0.7, "c": face}
+        size = 14 if face == "none" else 26
+        bound, reached = data.bound.values, np.isfinite(data.time.values)
+        panel.scatter(bound, data.time, s=size, label=name, **look)
+        # What was never perfect stands far above the line, with an arrow.
+        for x in bound[~reached]:
+            panel.scatter(x, 30 * x, s=size, **look)
+            panel.text(x, 80 * x, "↑", ha="center", color=colour, fontsize=9)
     ends = np.concatenate([data.bound.values for data in groups.values()])
     line = np.array([ends.min() / 1.3, ends.max() * 1.3])
     panel.plot(line, line, color=BLACK, lw=0.8, ls=":")
     panel.set(xscale="log", yscale="log", xlim=line)
+    ticks = [t for t in (10, 20, 50, 100, 200, 500) if line[0] <= t <= line[1]]
+    panel.set_xticks(ticks, [f"{tick}" for tick in ticks])
+    panel.set_xticks([], minor=True)
     panel.text(line[0] * 1.05, line[0] * 8, "measured = bound", fontsize=8)
     panel.set(xlabel=r"bound $4M/(\log(L)\,\gamma)$", ylabel="first perfect time $t^*$")
     panel.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
@@ -173,7 +182,9 @@ def scale(sweeps: dict[str, xr.Dataset], caption: str) -> Picture:
         panel.plot(drawn.factor, drawn.time, "o-", ms=3.5, color=colour, label=name)
         bound = float(data.bound[0])
         panel.axhline(bound, color=colour, lw=0.8, ls=":")
-        panel.text(12, bound, "bound", color=colour, fontsize=8, va="center")
+        side = "top" if colour == ORANGE else "bottom"
+        words = f"bound {name}"
+        panel.text(1.6, bound, words, color=colour, fontsize=7.5, va=side)
     panel.axvline(1, color="#999999", lw=0.6)
     panel.text(
         1, 0.02, " stated $c$", transform=panel.get_xaxis_transform(), fontsize=8

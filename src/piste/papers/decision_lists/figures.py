@@ -118,7 +118,8 @@ _MARGINS = (
 )
 _BOUNDS = (
     "Theorem 1 on random instances: first perfect time against the stated bound. Every "
-    "point below the dotted line keeps the bound; with repetition some do not."
+    "point below the dotted line keeps the bound; with repetition some do not (an arrow: "
+    "not perfect within 100 bounds)."
 )
 _SCALE = (
     "Time to perfection when V = fcP, for factors f of the stated scale c (dotted: the "
