@@ -32,7 +32,11 @@ import jax.numpy as jnp  # noqa: E402
 import numpy as np  # noqa: E402
 import optax  # noqa: E402
 
-from piste.dynamics.sharded import host_mesh, sharded_gradient  # noqa: E402
+from piste.dynamics.sharded import (  # noqa: E402
+    WIDE_VECTORS,
+    host_mesh,
+    sharded_gradient,
+)
 from piste.models import Classifier, cross_entropy, logits, multi_head  # noqa: E402
 
 BATCH, VOCABULARY, CLASSES, LEARNING_RATE = 16, 256, 2, 1e-3
@@ -60,9 +64,11 @@ class Ours:
         self.batch = jnp.array(tokens), jnp.ones(tokens.shape, bool), jnp.array(labels)
         piece = 2 if blocks else None
         self.gradient = sharded_gradient(self.loss, host_mesh(devices), piece=piece)
-        self.update = jax.jit(self._update)
+        options = WIDE_VECTORS if blocks else None
+        self.update = jax.jit(self._update, compiler_options=options)
 
     def loss(self, weights, batch):
+        """The mean cross-entropy, with dropout."""
         tokens, mask, labels, keys = batch
         found = logits(self.model, weights, tokens, mask, keys=keys)
         return cross_entropy(found, labels)
