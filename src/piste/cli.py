@@ -134,12 +134,16 @@ def _run(options, rest: list[str]) -> int:
     base = preset(options.preset)
     from piste.caching import keep_compiled_programs
     from piste.console import console, progress, watcher
+    from piste.devices import one_device_a_core
+    from piste.models import Classifier
     from piste.store import Store
     from piste.values import override
 
     keep_compiled_programs()
 
     experiment = override(base, changes)
+    if isinstance(experiment.model, Classifier):
+        one_device_a_core()
     store = Store(options.out / "runs")
     out = console()
     found = None if options.fresh else store.find(experiment)
@@ -215,7 +219,15 @@ def _describe(out, run) -> None:
     out.print(_last_line(trajectory))
 
 
-LAST = ("train_loss", "test_loss", "test_error", "margin", "accuracy")
+LAST = (
+    "train_loss",
+    "test_loss",
+    "test_error",
+    "margin",
+    "accuracy",
+    "validation_accuracy",
+    "test_accuracy",
+)
 """Probes of one number whose last value says how a run went."""
 
 

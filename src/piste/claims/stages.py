@@ -4,12 +4,13 @@ import xarray as xr
 
 from piste.errors import InputError
 
-from . import four_stages, perfection
+from . import four_stages, perfection, plateau
 from .timeline import Timeline
 
 DETECTORS = {
     "four stages of sign descent": four_stages,
     "perfect classification": perfection,
+    "plateau of a classifier": plateau,
 }
 """Each has ``NEEDED``, the probes that it reads, and ``detect``."""
 

@@ -12,13 +12,14 @@ from piste.experiment import Experiment
 from piste.values import word_of
 
 from ._base import Assembly, Start
+from .classification import SEQUENCES
 from .engine import System
 from .population.assembly import LISTS
 from .regression import REGRESSION
 from .settle import settled
 from .two_token import TWO_TOKEN
 
-ASSEMBLIES = (TWO_TOKEN, LISTS, REGRESSION)
+ASSEMBLIES = (TWO_TOKEN, LISTS, REGRESSION, SEQUENCES)
 """Every kind of task with the models that can read it; a new kind is a new row."""
 
 

@@ -3,6 +3,7 @@
 from piste.values import family
 
 from .attention import KERNELS, Kernel, add_kernel, attend
+from .classifier import Classifier, ClassifierWeights
 from .kernel_layer import KernelLayer, KernelWeights
 from .one_hot import OneHot, OneHotWeights
 from .stack import HiddenWeights, Stack, StackWeights, layer_norm, stack_form
@@ -14,7 +15,7 @@ from .two_layer import (
     scalar_form,
 )
 
-Model = TwoLayer | Stack | OneHot | KernelLayer
+Model = TwoLayer | Stack | OneHot | KernelLayer | Classifier
 
 MODELS = family(
     {
@@ -22,12 +23,15 @@ MODELS = family(
         "stack": Stack,
         "one-hot": OneHot,
         "kernel-layer": KernelLayer,
+        "classifier": Classifier,
     }
 )
 
 __all__ = [
     "KERNELS",
     "MODELS",
+    "Classifier",
+    "ClassifierWeights",
     "HiddenWeights",
     "Kernel",
     "KernelLayer",

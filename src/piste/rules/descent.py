@@ -1,12 +1,21 @@
 """Rules without memory: gradient, sign gradient and normalised gradient descent."""
 
 from collections.abc import Callable
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import optax
 
 from piste.values import option, value
+
+
+def clipped(gradient: Any, norm: Callable, most: Any) -> Any:
+    """The gradient, cut to a norm of ``most`` where it is longer; 0 is no limit."""
+    length = norm(gradient)
+    cut = (most > 0) & (length > most)
+    scale = jnp.where(cut, most / jnp.where(cut, length, 1), 1).astype(length.dtype)
+    return jax.tree.map(lambda part: scale * part, gradient)
 
 
 @value

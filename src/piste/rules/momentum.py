@@ -10,6 +10,8 @@ from jaxtyping import Array, Int
 
 from piste.values import option, value
 
+from .descent import clipped
+
 
 class AdamState(NamedTuple):
     """The count of steps, the first moment, and the root of the second."""
@@ -35,6 +37,8 @@ class Adam:
     r"""Decay of the second moment, $\beta_2$."""
     eps: float = option(default=1e-8, least=0)
     r"""Added to the root of the second moment, $\epsilon$."""
+    clip: float = option(default=0.0, least=0)
+    """Norm to which a longer gradient is cut; 0 for never."""
 
     def transform(self, norm: Callable) -> optax.GradientTransformation:
         """The update as an optax transformation."""
@@ -44,6 +48,7 @@ class Adam:
             return AdamState(jnp.zeros((), int), zeros, zeros)
 
         def update(updates, state, params=None):
+            updates = clipped(updates, norm, self.clip)
             count = state.count + 1
             first = jax.tree.map(self._first, updates, state.first)
             root = jax.tree.map(self._root, updates, state.root)

@@ -32,6 +32,7 @@ def environment() -> dict[str, Any]:
         "system": f"{platform.system()} {platform.machine()}",
         "device": str(jax.devices()[0].device_kind),
         "cores": os.cpu_count(),
+        "devices": len(jax.devices()),
     }
 
 

@@ -34,6 +34,9 @@ class Pathfinder:
     test_samples: int = option(default=20_000, least=1)
     """Size of the test set."""
 
+    batch: int = option(default=32, least=1)
+    """Sequences of a training step."""
+
     @property
     def images(self) -> PathfinderImages:
         """What the images are like."""

@@ -47,6 +47,9 @@ class Text:
     test_samples: int = option(default=0, least=0)
     """Size of the test set; 0 for all."""
 
+    batch: int = option(default=32, least=1)
+    """Sequences of a training step."""
+
     @property
     def vocabulary(self) -> int:
         """Number of tokens; 0 is padding, and with words, 1 is unknown."""

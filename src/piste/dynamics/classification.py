@@ -1,0 +1,185 @@
+"""The classifier on token sequences: a batch for every step, dealt out by the seed.
+
+Which sequences a step takes depends on the seed and the number of the step alone, so a
+run that is stopped in the middle of an epoch goes on to the same bits.
+"""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Int, Integer, Key
+
+from piste.errors import InputError
+from piste.experiment import Experiment
+from piste.models import Classifier, ClassifierWeights
+from piste.models.classifier import cross_entropy, logits
+from piste.probes.classification import (
+    TEST_PROBES,
+    TRAIN_PROBES,
+    VALIDATION_PROBES,
+    ClassifierView,
+    Scored,
+)
+from piste.rules import Flow
+from piste.streams import Stream, stream
+from piste.tasks import Pathfinder, Text, TokenSequences
+
+from ._base import AbstractForm, Assembly, Start
+from .sharded import host_mesh, sharded_gradient, sharded_outputs
+
+SEEN = 512
+"""Training sequences on which the training loss is measured."""
+PIECE = 8
+"""Sequences that a device works on at a time; they stay in its cache."""
+
+
+class Sequences(eqx.Module):
+    """Token sequences on the device, in narrow types."""
+
+    tokens: Integer[Array, "sequence position"]
+    lengths: Int[Array, " sequence"]
+    labels: Int[Array, " sequence"]
+
+    @staticmethod
+    def of(data: TokenSequences, most: int | None = None) -> "Sequences":
+        """The first so many sequences, or all."""
+        return Sequences(*(x[:most] for x in (data.tokens, data.lengths, data.labels)))
+
+    def take(self, rows: Int[Array, " batch"]) -> "Sequences":
+        """The sequences at some places."""
+        return jax.tree.map(lambda x: jnp.asarray(x)[rows], self)
+
+    def mask(self) -> Bool[Array, "sequence position"]:
+        """Where there is a token, and not padding."""
+        return jnp.arange(self.tokens.shape[1]) < self.lengths[:, None]
+
+
+class ClassifierForm(AbstractForm):
+    """All weights, gradients of a batch by autodiff, shared out over the devices."""
+
+    model: Classifier
+    weights: ClassifierWeights
+    train: Sequences
+    validation: Sequences | None
+    test: Sequences
+    key: Key[Array, ""]
+    batch: int = eqx.field(static=True)
+    devices: int = eqx.field(static=True)
+
+    def initial(self):
+        """All weights."""
+        return self.weights
+
+    def loss_and_gradient(self, params, step=0):
+        """The mean loss of the step's own batch, with dropout."""
+        chosen = self.train.take(self.rows(step))
+        keys = jax.random.split(jax.random.fold_in(self.key, 2 * step + 1), self.batch)
+        gradient = sharded_gradient(self._loss, self._mesh(), piece=self._piece())
+        return gradient(params, (chosen, keys))
+
+    def _loss(self, params, part):
+        some, keys = part
+        tokens = some.tokens.astype(jnp.int32)
+        found = logits(self.model, params, tokens, some.mask(), keys=keys)
+        return cross_entropy(found, some.labels)
+
+    def rows(self, step: Int[Array, ""] | int) -> Int[Array, " batch"]:
+        """The batch of a step: every epoch has an order of its own."""
+        count = self.train.labels.shape[0]
+        epoch, place = jnp.divmod(step, count // self.batch)
+        # Even numbers for orders, odd ones for dropout: no key is used twice.
+        key = jax.random.fold_in(self.key, 2 * epoch)
+        order = jax.random.permutation(key, count)
+        return jax.lax.dynamic_slice(order, (place * self.batch,), (self.batch,))
+
+    def evaluation_loss(self, params):
+        """The loss on a fixed part of the training set, without dropout."""
+        return self._scored(params, self._seen()).loss()
+
+    def _seen(self) -> Sequences:
+        return jax.tree.map(lambda x: jnp.asarray(x)[:SEEN], self.train)
+
+    def view(self, params):
+        """Part of the training set, and the validation set."""
+        train = self._scored(params, self._seen())
+        if self.validation is None:
+            return ClassifierView(train, None)
+        return ClassifierView(train, self._scored(params, self.validation))
+
+    def test_view(self, params):
+        """The test set."""
+        return self._scored(params, self.test)
+
+    def _scored(self, params, data: Sequences) -> Scored:
+        def found(params, some):
+            tokens = some.tokens.astype(jnp.int32)
+            return logits(self.model, params, tokens, some.mask())
+
+        outputs = sharded_outputs(found, self._mesh(), piece=PIECE)
+        return Scored(outputs(params, data), jnp.asarray(data.labels))
+
+    def _mesh(self):
+        return host_mesh(self.devices)
+
+    def _piece(self) -> int:
+        share = self.batch // self.devices
+        return next(
+            size for size in range(min(PIECE, share), 0, -1) if share % size == 0
+        )
+
+    def probes(self):
+        """Losses and accuracies; validation where there is such a set."""
+        middle = () if self.validation is None else VALIDATION_PROBES
+        return (*TRAIN_PROBES, *middle, *TEST_PROBES)
+
+
+def _start(experiment: Experiment, loaded) -> Start:
+    task, model = _parts(experiment)
+    sets = task.datasets(loaded, seed=experiment.seed)
+    if task.batch > sets.train.count:
+        rule = f"must be at most the training set, {sets.train.count}"
+        raise InputError(f"batch = {task.batch}: {rule}")
+    weights = jax.jit(model.init, static_argnames=("vocabulary", "length", "classes"))(
+        key=stream(experiment.seed, Stream.INIT),
+        vocabulary=task.vocabulary,
+        length=task.length,
+        classes=task.classes,
+    )
+    return Start(sets, sets.test, weights)
+
+
+def _parts(experiment: Experiment) -> tuple[Text | Pathfinder, Classifier]:
+    task, model = experiment.task, experiment.model
+    assert isinstance(task, (Text, Pathfinder)) and isinstance(model, Classifier)
+    return task, model
+
+
+def _forms(experiment: Experiment) -> dict[str, bool]:
+    if isinstance(experiment.rule, Flow):
+        rule = "the flow needs the loss of all data; must be a discrete rule"
+        raise InputError(f"rule = flow: {rule}")
+    return {"full": True}
+
+
+def _make(name: str, experiment: Experiment, start: Start, whole: bool) -> AbstractForm:
+    (task, model), sets = _parts(experiment), start.data
+    validation = Sequences.of(sets.validation) if sets.validation.count else None
+    return ClassifierForm(
+        model=model,
+        weights=start.weights,
+        train=Sequences.of(sets.train),
+        validation=validation,
+        test=Sequences.of(sets.test),
+        key=stream(experiment.seed, Stream.BATCH),
+        batch=task.batch,
+        devices=devices_for(task.batch),
+    )
+
+
+def devices_for(batch: int) -> int:
+    """As many devices as there are, but no more than share the batch evenly."""
+    return int(np.gcd(batch, len(jax.devices())))
+
+
+SEQUENCES = Assembly((Text, Pathfinder), (Classifier,), _start, _forms, _make)

@@ -1,0 +1,82 @@
+"""What training a classifier shows: loss and accuracy on three sets."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Int
+
+from ._base import RARELY, Probe
+
+
+class Scored(eqx.Module):
+    """A set of sequences, classified."""
+
+    logits: Float[Array, "sequence class"]
+    labels: Int[Array, " sequence"]
+
+    def loss(self) -> Float[Array, ""]:
+        """Mean cross-entropy."""
+        log_p = jax.nn.log_softmax(self.logits)
+        return -jnp.take_along_axis(log_p, self.labels[:, None], axis=1).mean()
+
+    def accuracy(self) -> Float[Array, ""]:
+        """Share of sequences whose largest logit is that of the label."""
+        right = self.logits.argmax(-1) == self.labels
+        return right.astype(self.logits.dtype).mean()
+
+
+class ClassifierView(eqx.Module):
+    """A classifier on some of the training set and on the validation set."""
+
+    train: Scored
+    validation: Scored | None
+
+
+TRAIN_PROBES = (
+    Probe(
+        "train_loss",
+        r"$L_{\mathrm{train}}$",
+        "mean cross-entropy on a fixed part of the training set",
+        lambda view: view.train.loss(),
+    ),
+    Probe(
+        "train_accuracy",
+        r"$\mathrm{acc}_{\mathrm{train}}$",
+        "accuracy on a fixed part of the training set",
+        lambda view: view.train.accuracy(),
+    ),
+)
+VALIDATION_PROBES = (
+    Probe(
+        "validation_loss",
+        r"$L_{\mathrm{val}}$",
+        "mean cross-entropy on the validation set",
+        lambda view: view.validation.loss(),
+        along=RARELY,
+    ),
+    Probe(
+        "validation_accuracy",
+        r"$\mathrm{acc}_{\mathrm{val}}$",
+        "accuracy on the validation set",
+        lambda view: view.validation.accuracy(),
+        along=RARELY,
+    ),
+)
+TEST_PROBES = (
+    Probe(
+        "test_loss",
+        r"$L_{\mathrm{test}}$",
+        "mean cross-entropy on the test set",
+        Scored.loss,
+        along=RARELY,
+        on_test=True,
+    ),
+    Probe(
+        "test_accuracy",
+        r"$\mathrm{acc}_{\mathrm{test}}$",
+        "accuracy on the test set",
+        Scored.accuracy,
+        along=RARELY,
+        on_test=True,
+    ),
+)
