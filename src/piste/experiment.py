@@ -26,6 +26,8 @@ class Record:
 
     dense: int = option(default=200, least=1)
     """Every step is recorded up to here; afterwards the gap doubles as time doubles."""
+    every: int = option(default=0, least=0)
+    """If above 0, every so many steps are recorded instead, from first to last."""
     test_every: int = option(default=16, least=1)
     """Test probes are measured at every so many records."""
     chunk: int = option(default=32, least=1)
@@ -36,7 +38,11 @@ class Record:
 
         >>> Record(dense=4).times(20).tolist()
         [0, 1, 2, 3, 4, 6, 8, 12, 16, 20]
+        >>> Record(every=8).times(20).tolist()
+        [0, 8, 16, 20]
         """
+        if self.every:
+            return np.append(np.arange(0, steps, self.every), steps)
         times, now = [0], 0
         while now < steps:
             now = min(now + (1 << (now // self.dense).bit_length()), steps)

@@ -44,7 +44,8 @@ class Sequences(eqx.Module):
     @staticmethod
     def of(data: TokenSequences, most: int | None = None) -> "Sequences":
         """The first so many sequences, or all."""
-        return Sequences(*(x[:most] for x in (data.tokens, data.lengths, data.labels)))
+        parts = (data.tokens, data.lengths, data.labels)
+        return Sequences(*(jnp.asarray(x[:most]) for x in parts))
 
     def take(self, rows: Int[Array, " batch"]) -> "Sequences":
         """The sequences at some places."""

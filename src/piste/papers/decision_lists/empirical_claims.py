@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from piste.claims import Claim, Outcome, Verdict, compare
+from piste.claims import Claim, Outcome, Verdict, compare, spread
 
 from .presets import RULES
 from .studies import SIZES, joint_name
@@ -33,7 +33,7 @@ def joint_table(evidence) -> pd.DataFrame:
                     "rule": rule,
                     "runs": data.sizes["cell"],
                     "perfect": int((~np.isnan(steps)).sum()),
-                    "first perfect (median)": float(np.nanmedian(steps)),
+                    "first perfect (median)": spread(steps)["median"],
                     "least margin at the end": float(last.margin.min()),
                     "attention on LD token": float(last.decider_attention.mean()),
                     "accuracy": float(last.accuracy.mean()),
