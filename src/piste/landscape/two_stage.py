@@ -69,7 +69,7 @@ def first_stage(
     store: Store | None = None,
     watch: Watch = lambda step, loss: None,
 ) -> State:
-    """Train an experiment to its end; with a store it is resumed, or read if it is there."""
+    """Train an experiment to its end; a store resumes it, or has it already."""
     experiment = written_out(experiment)
     with jax.enable_x64(True):
         system = build(experiment)
