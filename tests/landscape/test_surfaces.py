@@ -11,7 +11,7 @@ import pytest
 from piste.errors import InputError
 from piste.landscape import Plane, Surface, metrics, planes, surface, trajectory
 from piste.landscape.matched import match
-from piste.probes.curvature import hessian_eigenpairs, top_eigenpairs
+from piste.probes.curvature import top_eigenpairs
 from piste.testing import assert_close
 
 KEY = jax.random.key(0)
@@ -28,7 +28,8 @@ AXES = Plane(jnp.zeros(2), jnp.array([1.0, 0.0]), jnp.array([0.0, 1.0]))
 def bowl(params):
     """Positive definite, with curvatures 1, 2, 3, … along the entries."""
     entries = jnp.concatenate([x.ravel() for x in jax.tree.leaves(params)])
-    return (jnp.arange(1.0, entries.size + 1) * (entries - 0.3) ** 2).sum() / 2
+    weights = jnp.arange(1, entries.size + 1, dtype=entries.dtype)
+    return (weights * (entries - 0.3) ** 2).sum() / 2
 
 
 def test_a_quadratic_is_convex_and_explained():
@@ -75,7 +76,7 @@ def test_the_saddle_and_the_waves_are_not_convex():
     same = 2 * (np.cos(step) - 1) * np.cos(np.pi * a) * np.cos(np.pi * b)
     mixed = np.sin(step) ** 2 * np.sin(np.pi * a) * np.sin(np.pi * b)
     convex = same >= np.abs(mixed) - 1e-14
-    assert metrics.non_convex_share(waves.loss) == 1 - convex.mean()
+    assert_close(metrics.non_convex_share(waves.loss), 1 - float(convex.mean()))
     assert metrics.measure(waves).unexplained > 0.9
 
 
@@ -206,29 +207,24 @@ def test_a_line_is_no_plane():
 
 
 def test_hessian_planes_are_those_of_dense_eigenvectors():
+    params = {"query": jnp.asarray(RNG.normal(size=(2, 3))), "value": jnp.ones(2)}
+
     def loss(params):
-        hidden = jnp.tanh(params["blocks"][0]["query"] @ jnp.arange(4.0))
-        return (hidden @ params["value"].sum(0) @ params["bias"]) ** 2 + bowl(params)
+        hidden = jnp.tanh(params["query"] @ jnp.arange(3.0))
+        return (hidden @ params["value"]) ** 2 + bowl(params)
 
-    leaves, structure = jax.tree.flatten(PARAMS)
-    cuts = np.cumsum([x.size for x in leaves])[:-1]
+    def flat_loss(x):
+        return loss({"query": x[:6].reshape(2, 3), "value": x[6:]})
 
-    def flat_loss(vector):
-        parts = jnp.split(vector, cuts)
-        shaped = [p.reshape(x.shape) for p, x in zip(parts, leaves, strict=True)]
-        return loss(jax.tree.unflatten(structure, shaped))
-
-    dense = jax.hessian(flat_loss)(jnp.asarray(planes.flat(PARAMS)))
+    dense = jax.hessian(flat_loss)(jnp.asarray(planes.flat(params)))
     values, vectors = np.linalg.eigh(dense)
-    plane, found = planes.hessian(loss, PARAMS, depth=100)
+    plane, found = planes.hessian(loss, params)
     assert_close(found, values[:-3:-1], slack=100)
-    size = np.linalg.norm(planes.flat(PARAMS))
+    size = np.linalg.norm(planes.flat(params))
     for direction, truth in zip(
         (plane.first, plane.second), vectors.T[:-3:-1], strict=True
     ):
-        cosine = planes.flat(direction) @ truth / size
-        assert_close(abs(cosine), 1.0, slack=1e3)
-    assert_close(hessian_eigenpairs(jax.grad(loss), PARAMS, 1, 100).values[0], found[0])
+        assert_close(abs(planes.flat(direction) @ truth), size, slack=1e3)
 
 
 @pytest.mark.parametrize("spectrum", [[5.0, 5, 1], [-3.0, -3, -3], [-1.0, -2, -3]])

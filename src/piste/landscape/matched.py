@@ -1,11 +1,12 @@
 """Checkpoints of equal loss: surfaces are compared around centres that match."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from piste.errors import InputError
+
+from .metrics import Numbers
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ class Match:
         return abs(self.difference) / largest if largest > 0 else 0.0
 
 
-def match(first: Sequence[float], second: Sequence[float]) -> Match:
+def match(first: Numbers, second: Numbers) -> Match:
     """The checkpoints nearest to the lowest loss that both curves reach.
 
     The curve that stays higher gives its best checkpoint; the other one gives that of

@@ -13,6 +13,8 @@ from piste.errors import InputError
 
 from .surface import Surface
 
+Numbers = Sequence[float] | np.ndarray
+
 ROUNDING = 32
 """A curvature counts as negative beyond so many units of rounding of the loss."""
 
@@ -118,7 +120,7 @@ def interior_minima(loss: np.ndarray) -> int:
 
 def centre_curvature(surface: Surface) -> tuple[float, float]:
     """The eigenvalues of the discrete Hessian at the origin."""
-    middle, step = surface.axis.size // 2, surface.axis[1] - surface.axis[0]
+    middle, step = surface.axis.size // 2, float(surface.axis[1] - surface.axis[0])
     around = surface.loss[middle - 1 : middle + 2, middle - 1 : middle + 2]
     with np.errstate(invalid="ignore"):
         least, largest = _eigenvalues(*discrete_hessian(around))
@@ -142,7 +144,7 @@ class Paired:
     p_value: float
 
 
-def paired(first: Sequence[float], second: Sequence[float]) -> Paired:
+def paired(first: Numbers, second: Numbers) -> Paired:
     """Compare two lists pair by pair; pairs with a NaN are left out.
 
     >>> paired([1, 2, 3, 4], [2, 3, 4, 5])

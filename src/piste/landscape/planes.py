@@ -124,8 +124,8 @@ def random_direction(
 def random(params: PyTree, *, key: Key[Array, ""], over: int = -1) -> Plane:
     """Two filter-normalised random directions in all matrices."""
     keys = jax.random.split(key)
-    directions = (random_direction(params, key=part, over=over) for part in keys)
-    return Plane(params, *directions, ("random 1", "random 2"))
+    u, v = (random_direction(params, key=part, over=over) for part in keys)
+    return Plane(params, u, v, ("random 1", "random 2"))
 
 
 def qk(params: PyTree, *, key: Key[Array, ""], over: int = -1) -> Plane:
@@ -137,11 +137,11 @@ def qk(params: PyTree, *, key: Key[Array, ""], over: int = -1) -> Plane:
                 f"plane = qk: there is no trained matrix '{name}' among "
                 f"{', '.join(known)}; must be random, pca or hessian"
             )
-    directions = (
+    u, v = (
         random_direction(params, key=part, over=over, picks=called(name))
         for part, name in zip(jax.random.split(key), ("query", "key"), strict=True)
     )
-    return Plane(params, *directions, ("$W^Q$", "$W^K$"))
+    return Plane(params, u, v, ("$W^Q$", "$W^K$"))
 
 
 def pca(
@@ -161,17 +161,17 @@ def pca(
         raise InputError(f"snapshots: {len(snapshots)} of them, and they {rule}")
     directions = left.T @ away / np.sqrt(squares)[:, None]
     furthest = np.abs(away @ directions.T).max()
-    both = (_like(furthest * part, origin) for part in directions)
+    u, v = (_like(furthest * part, origin) for part in directions)
     shares = squares / (away**2).sum()
-    return Plane(origin, *both, ("principal axis 1", "principal axis 2")), shares
+    return Plane(origin, u, v, ("principal axis 1", "principal axis 2")), shares
 
 
 def hessian(loss: Loss, params: PyTree, depth: int = DEPTH) -> tuple[Plane, np.ndarray]:
     """The two directions of largest curvature, and the eigenvalues of the Hessian."""
     values, vectors = _eigenpairs(loss, params, depth)
     size = float(np.linalg.norm(flat(params))) or 1.0
-    both = (_like(size * flat(vector), params) for vector in vectors)
-    plane = Plane(params, *both, ("eigenvector 1", "eigenvector 2"))
+    u, v = (_like(size * flat(vector), params) for vector in vectors)
+    plane = Plane(params, u, v, ("eigenvector 1", "eigenvector 2"))
     return plane, np.array([float(value) for value in values])
 
 

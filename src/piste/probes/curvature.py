@@ -134,7 +134,8 @@ def _top(product, start, depth: int):
     diagonal = jnp.where(alive, diagonal, -2 * reach)
     matrix = jnp.diag(diagonal) + jnp.diag(beside, 1) + jnp.diag(beside, -1)
     values, ritz = jnp.linalg.eigh(matrix)
-    vector = ritz[:, -1] @ jnp.where(alive[:, None], found.Q_tall, 0)
+    basis = jnp.asarray(found.Q_tall)
+    vector = ritz[:, -1] @ jnp.where(alive[:, None], basis, 0)
     return values[-1], vector / jnp.linalg.norm(vector), reach
 
 
