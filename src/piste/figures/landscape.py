@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 from .style import ORANGE, WIDTH, Picture, canvas, styled
 
 LEVELS = 24
+_COLOURS: Any = {"cmap": "viridis", "extend": "both"}
 WIDE = 30.0
 """Losses that span more than this are drawn on a logarithmic scale."""
 
@@ -23,7 +24,7 @@ def contours(part: xr.Dataset, kernels: Sequence[str], caption: str) -> Picture:
     """The loss on a plane for either kernel, from above, on one scale of colours."""
     figure, (panels,) = canvas(1, 2, 3.3)
     scale = _scale(part)
-    drawn = None
+    drawn: Any = None
     for place, (axes, kernel) in enumerate(zip(panels, kernels, strict=True)):
         one = part.isel(kernel=place)
         drawn = _contour(axes, one, scale)
@@ -37,20 +38,21 @@ def contours(part: xr.Dataset, kernels: Sequence[str], caption: str) -> Picture:
 @styled
 def surfaces(part: xr.Dataset, kernels: Sequence[str], caption: str) -> Picture:
     """The same in three dimensions; on a logarithmic scale the height is log₁₀ loss."""
-    figure = Figure(figsize=(WIDTH, 3.5))
+    figure = Figure(figsize=(WIDTH, 3.9))
     FigureCanvasAgg(figure)
-    figure.subplots_adjust(left=0.0, right=0.93, bottom=0.13, top=0.97, wspace=0.08)
+    figure.subplots_adjust(left=0.0, right=0.9, bottom=0.2, top=0.94, wspace=0.16)
     scale = _scale(part)
     for place, kernel in enumerate(kernels):
         axes: Any = figure.add_subplot(1, 2, place + 1, projection="3d")
         one = part.isel(kernel=place)
         _bend(axes, one, scale)
-        names = _names(part)
-        axes.set(title=kernel, **names, zlabel=_height_name(scale))
-        axes.text2D(
-            0.5, -0.1, f"{_share(one)}\n{_losses(one)}", transform=axes.transAxes,
-            ha="center", va="center", fontsize=8,
-        )  # fmt: skip
+        first, second = part.attrs["labels"]
+        axes.set_title(kernel, y=1.0)
+        axes.set_xlabel(first, labelpad=-1)
+        axes.set_ylabel(second, labelpad=-1)
+        axes.set_zlabel(_height_name(scale), labelpad=-1)
+        words = f"{_share(one)}\n{_losses(one)}"
+        axes.text2D(0.5, -0.19, words, transform=axes.transAxes, ha="center")
     return Picture(figure, _frame(part, kernels), caption)
 
 
@@ -65,8 +67,9 @@ def describe(part: xr.Dataset, kernels: Sequence[str]) -> str:
 
 
 def _share(one: xr.Dataset) -> str:
-    share = float(one.explained_share)
-    return f"plane explains {100 * share:.3g} % of the trajectory"
+    percent = 100 * float(one.explained_share)
+    words = f"{percent:.2f}" if percent >= 1 else f"{percent:.2g}"
+    return f"plane explains {words} % of the trajectory"
 
 
 def _losses(one: xr.Dataset) -> str:
@@ -103,7 +106,7 @@ def _ticks(scale: Normalize) -> dict[str, Any]:
     """Few ticks that can be read, at round numbers where the scale is logarithmic."""
     if not isinstance(scale, LogNorm):
         return {"format": "%.3g"}
-    low, high = np.log10([scale.vmin, scale.vmax])
+    low, high = np.log10(np.array([scale.vmin, scale.vmax]))
     steps = [1, 3] if high - low < 4 else [1]
     powers = range(int(np.floor(low)), int(np.ceil(high)) + 1)
     ticks = [s * 10.0**p for p in powers for s in steps]
@@ -114,7 +117,7 @@ def _ticks(scale: Normalize) -> dict[str, Any]:
 def _contour(axes: Axes, one: xr.Dataset, scale: Normalize):
     grid, levels = one["first"].values, _levels(scale)
     loss = np.ma.masked_invalid(one.loss.values.T.astype(float))
-    drawn = axes.contourf(grid, grid, loss, levels, norm=scale, cmap="viridis")
+    drawn = axes.contourf(grid, grid, loss, levels, norm=scale, **_COLOURS)
     lines = {"colors": "white", "linewidths": 0.4, "alpha": 0.7}
     axes.contour(grid, grid, loss, levels[::2], **lines)
     return drawn
