@@ -19,6 +19,7 @@ _WHERE = {
     "verify": "piste.api",
     "open_run": "piste.api",
     "figures": None,
+    "landscape": None,
     "claims": None,
     "tasks": None,
     "models": None,

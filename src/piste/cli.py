@@ -67,10 +67,30 @@ def _parser() -> argparse.ArgumentParser:
     words = "only these studies, by name, with commas between"
     reproduce.add_argument("--only", default="", metavar="STUDIES", help=words)
     _common(reproduce)
+    landscape = command(
+        "landscape", _landscape, "compare the loss surfaces of two kernels"
+    )
+    landscape.add_argument("preset", help="paper/preset of the first stage")
+    for name, words in LANDSCAPE.items():
+        landscape.add_argument(f"--{name}", default=None, metavar="X", help=words)
+    _common(landscape)
     verify = command("verify", _verify, "judge a paper's claims on stored runs")
     verify.add_argument("paper")
     verify.add_argument("--out", type=Path, default=Path("results"), metavar="DIR")
     return parser
+
+
+LANDSCAPE = {
+    "plane": "directions: qk (default), random, pca or hessian",
+    "points": "points along a side of the grid, odd (default: 51)",
+    "reach": "how far the grid goes each way (default: 1.0)",
+    "steps-two": "steps of the second stage (default: as many as the first)",
+    "kernel-two": "the kernel to compare with the first stage's (default: gaussian)",
+    "models": "models, each with a seed of its own (default: 3)",
+    "directions": "planes for each model, where they are drawn (default: 3)",
+    "snapshots": "snapshots of a second stage (default: 21)",
+}
+"""Options of `piste landscape`: the fields of its comparison."""
 
 
 def _common(parser: argparse.ArgumentParser) -> None:
@@ -297,6 +317,35 @@ def _print_verdicts(out, judgements) -> None:
     ]
     out.print(plain_table(("  Claims", "verdict", "margin"), rows))
     out.print(f"  {tally(judgements)}")
+
+
+def _landscape(options, rest: list[str]) -> int:
+    changes = overrides(rest)
+    from piste.papers import preset
+
+    base = preset(options.preset)
+    from piste.caching import keep_compiled_programs
+    from piste.compare_landscapes import compare, lines
+    from piste.console import console, plain_table, progress, watcher
+    from piste.landscape.study import Comparison, Study, check
+    from piste.values import from_json, override
+
+    keep_compiled_programs()
+    given = {name: getattr(options, name.replace("-", "_")) for name in LANDSCAPE}
+    chosen = {name: text for name, text in given.items() if text is not None}
+    settings = from_json(Comparison, chosen)
+    name = run_name(options.preset.split("/")[-1], changes) + f"-{settings.plane}"
+    study = Study(override(base, changes), settings, options.out, name)
+    check(study)
+    out = console()
+    with progress(out) as bars:
+        found = compare(study, lambda n, total: watcher(bars, n, total), options.fresh)
+    for words in lines(found):
+        out.print(words)
+    cells = found.paired.map(lambda x: f"{x:.3g}" if isinstance(x, float) else x)
+    out.print(plain_table(list(cells.columns), cells.values.tolist()))
+    out.print(f"\n  {found.folder}   figures/ metrics.csv paired.csv landscape.json")
+    return 0
 
 
 def _verify(options, rest: list[str]) -> int:

@@ -36,6 +36,10 @@ class AbstractForm(eqx.Module):
         The step matters only where every step has a batch of its own.
         """
 
+    def evaluation_loss(self, params: PyTree) -> Float[Array, ""]:
+        """The loss as a fixed function of the parameters, whatever the step's batch."""
+        return self.loss_and_gradient(params)[0]
+
     @abc.abstractmethod
     def view(self, params: PyTree) -> Any:
         """What the probes see of the training data."""

@@ -64,13 +64,16 @@ def _fields_of_the_task() -> Iterator[None]:
         raise InputError(f"task.{error}" if field else str(error)) from None
 
 
-def build(experiment: Experiment, whole: bool = False) -> System:
+def build(
+    experiment: Experiment, whole: bool = False, start: Start | None = None
+) -> System:
     """Choose the form, draw the data, and round to the experiment's precision.
 
-    Systems built as a ``whole`` have shapes that do not depend on the seed: a batch.
+    Systems built as a ``whole`` have shapes that do not depend on the seed: a batch. A
+    ``start`` that is given takes the place of the experiment's own draw.
     """
     form_name, assembly = choose_form(experiment), assembly_of(experiment)
-    start = draw(experiment)
+    start = draw(experiment) if start is None else start
     with jax.enable_x64(True):
         form = assembly.make(form_name, experiment, start, whole)
         rule = settled(experiment.rule, form)

@@ -81,6 +81,78 @@ def hessian_extremes(
     return extreme_eigenvalues(product, params, depth)
 
 
+class Eigenpairs(NamedTuple):
+    """Eigenvalues, the largest first, and a unit vector (a tree) for each."""
+
+    values: list[Float[Array, ""]]
+    vectors: list[PyTree]
+
+
+def top_eigenpairs(
+    product: Callable[[PyTree], PyTree],
+    like: PyTree,
+    count: int = 2,
+    depth: int = DEPTH,
+) -> Eigenpairs:
+    """The largest eigenvalues of a symmetric operator, with their Ritz vectors.
+
+    One Lanczos iteration for each, with those found before moved to the other end of
+    the spectrum: a single iteration never sees the second vector of a double eigenvalue.
+
+    >>> scale = jnp.array([1.0, 5.0, 5.0])
+    >>> found = top_eigenpairs(lambda x: scale * x, jnp.zeros(3))
+    >>> [round(float(value), 4) for value in found.values]
+    [5.0, 5.0]
+    """
+    flat, unravel = ravel_pytree(like)
+    values, vectors = [], []
+    bottom = jnp.zeros((), flat.dtype)
+
+    def deflated(vector):
+        image = ravel_pytree(product(unravel(vector)))[0]
+        for value, known in zip(values, vectors, strict=True):
+            image = image - (value + bottom) * (known @ vector) * known
+        return image
+
+    for number in range(count):
+        start = jax.random.normal(jax.random.key(number), flat.shape, flat.dtype)
+        for known in vectors:
+            start = start - (known @ start) * known
+        value, vector, reach = _top(deflated, start, min(depth, flat.size - number))
+        values, vectors = [*values, value], [*vectors, vector]
+        bottom = jnp.maximum(bottom, 2 * reach)
+    return Eigenpairs(values, [unravel(vector) for vector in vectors])
+
+
+def _top(product, start, depth: int):
+    """The largest Ritz value, its vector, and a bound on the size of all Ritz values."""
+    found = decomp.tridiag_sym(depth, materialize=False)(product, start)
+    diagonal, beside = _exhausted(*found.J_small)
+    alive = jnp.concatenate([jnp.ones(1, bool), jnp.cumprod(beside > 0).astype(bool)])
+    reach = jnp.abs(diagonal).max() + 2 * jnp.abs(beside).max(initial=0) + 1e-30
+    # What stands in for exhausted steps must not tie with the largest.
+    diagonal = jnp.where(alive, diagonal, -2 * reach)
+    matrix = jnp.diag(diagonal) + jnp.diag(beside, 1) + jnp.diag(beside, -1)
+    values, ritz = jnp.linalg.eigh(matrix)
+    basis = jnp.asarray(found.Q_tall)
+    vector = ritz[:, -1] @ jnp.where(alive[:, None], basis, 0)
+    return values[-1], vector / jnp.linalg.norm(vector), reach
+
+
+def hessian_eigenpairs(
+    gradient: Callable[[PyTree], PyTree],
+    params: PyTree,
+    count: int = 2,
+    depth: int = DEPTH,
+) -> Eigenpairs:
+    """The largest eigenvalues of the Hessian and their vectors, from a gradient alone."""
+
+    def product(vector):
+        return jax.jvp(gradient, (params,), (vector,))[1]
+
+    return top_eigenpairs(product, params, count, depth)
+
+
 def jacobian_extremes(
     outputs: Callable[[PyTree], PyTree], params: PyTree, depth: int = DEPTH
 ) -> Extremes:

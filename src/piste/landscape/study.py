@@ -1,0 +1,271 @@
+"""Two kernels compared: planes through weights of equal loss, paired by model.
+
+A model is a seed. Its first stage is a run of the store, its second stages are stored
+as snapshots, and every pair of surfaces as a part: what is interrupted goes on with the
+first of these that is missing.
+"""
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import xarray as xr
+
+from piste.dynamics import State
+from piste.errors import InputError
+from piste.experiment import Experiment
+from piste.models import KERNELS, Stack, TwoLayer
+from piste.store import (
+    Store,
+    describe_parts,
+    in_parts,
+    load_state,
+    make_folder,
+    save_state,
+)
+from piste.store.runs import Watch
+from piste.streams import Stream, stream
+from piste.values import digest, field_error, option, override, to_json, value
+
+from . import planes, surface
+from .matched import match
+from .planes import Plane
+from .trajectory import project
+from .two_stage import (
+    Stage,
+    first_stage,
+    second_stage,
+    second_system,
+    snapshot_times,
+    written_out,
+)
+
+Bars = Callable[[str, int], Watch]
+"""Makes what is told of the progress of one thing, from its name and length."""
+
+
+def silent(name: str, total: int) -> Watch:
+    """Tell nobody."""
+    return lambda done, loss: None
+
+
+@value
+class Comparison:
+    """What to compare, and on which planes."""
+
+    plane: str = option(default="qk", among=planes.KINDS)
+    """How the two directions are chosen."""
+    points: int = option(default=surface.POINTS, least=5)
+    """Points along a side of the grid; odd, so that the centre is one."""
+    reach: float = option(default=1.0, above=0)
+    """How far the grid goes each way."""
+    steps_two: int = option(default=0, least=0)
+    """Steps of the second stage; 0 takes as many as the first has."""
+    kernel_two: str = option(default="gaussian", among=KERNELS)
+    """The kernel that is compared with that of the first stage."""
+    models: int = option(default=3, least=1)
+    """Models, each with a seed of its own."""
+    directions: int = option(default=3, least=1)
+    """Planes for each model; one where nothing is drawn."""
+    snapshots: int = option(default=21, least=3)
+    """Snapshots of a second stage, among which losses are matched."""
+
+    def __post_init__(self):
+        if self.points % 2 == 0:
+            raise field_error("points", self.points, "must be odd")
+
+    def planes(self) -> int:
+        """Planes for each model."""
+        return self.directions if self.plane in ("qk", "random") else 1
+
+
+@dataclass(frozen=True)
+class Study:
+    """A comparison of the kernels of an experiment, and where its results are."""
+
+    experiment: Experiment
+    settings: Comparison
+    root: Path
+    name: str = "landscape"
+
+    def __post_init__(self):
+        if self.settings.kernel_two == self.experiment.model.kernel:
+            rule = "must differ from the kernel of the first stage"
+            raise field_error("kernel-two", self.settings.kernel_two, rule)
+
+    @property
+    def kernels(self) -> tuple[str, str]:
+        """That of the first stage, and the other."""
+        return self.experiment.model.kernel, self.settings.kernel_two
+
+    @property
+    def folder(self) -> Path:
+        """Equal studies have equal folders."""
+        what = [to_json(written_out(self.experiment)), to_json(self.settings)]
+        return self.root / "landscape" / f"{self.name}-{digest(what)[:8]}"
+
+    def model(self, number: int) -> Experiment:
+        """The experiment of one model: the next seeds."""
+        seed = self.experiment.seed + number
+        return written_out(override(self.experiment, {"seed": seed}))
+
+
+def run(study: Study, bars: Bars = silent, fresh: bool = False) -> list[xr.Dataset]:
+    """All pairs of surfaces, model by model: from the store where they are there."""
+    check(study)
+    settings, folder = study.settings, study.folder
+    make_folder(folder)
+    describe_parts(folder, 1, [to_json(study.experiment), to_json(settings)])
+    both = functools.lru_cache(maxsize=1)(lambda model: _stages(study, model, bars))
+
+    def make(index: int) -> xr.Dataset:
+        model, direction = divmod(index, settings.planes())
+        with jax.enable_x64(True):
+            return _pair(study, both(model), model, direction, bars)
+
+    count = settings.models * settings.planes()
+    return in_parts(folder, count, make, lambda index, part: None, fresh)
+
+
+def check(study: Study) -> None:
+    """Refuse what cannot be drawn before anything is trained or written."""
+    experiment = study.model(0)
+    with jax.enable_x64(True):
+        system = second_system(experiment, study.kernels[1])
+        if study.settings.plane == "qk":
+            planes.qk(_moved(system.form.initial()), key=jax.random.key(0))
+
+
+def _moved(params):
+    # Some matrices begin at zero, which is no reason to refuse a plane.
+    return jax.tree.map(jnp.ones_like, params)
+
+
+# --- stages -------------------------------------------------------------------------
+
+
+def _stages(study: Study, model: int, bars: Bars) -> dict[str, Stage]:
+    """Both second stages of a model; the first is trained if one of them is missing."""
+    experiment = study.model(model)
+
+    @functools.cache
+    def state() -> State:
+        watch = bars(f"model {model}, stage 1", experiment.steps)
+        return first_stage(experiment, Store(study.root / "runs"), watch)
+
+    return {k: _stored(study, experiment, k, state, bars) for k in study.kernels}
+
+
+def _stored(
+    study: Study,
+    experiment: Experiment,
+    kernel: str,
+    state: Callable[[], State],
+    bars: Bars,
+) -> Stage:
+    settings = study.settings
+    steps = settings.steps_two or experiment.steps
+    what = [to_json(experiment), kernel, steps, settings.snapshots]
+    folder = study.root / "landscape" / "stages"
+    path = folder / f"{kernel}-seed={experiment.seed}-{digest(what)[:8]}.npz"
+    if path.exists():
+        return _read(path, experiment, kernel, steps, settings.snapshots)
+    begun = state()
+    watch = bars(kernel, steps)
+    stage = second_stage(experiment, begun, kernel, steps, settings.snapshots, watch)
+    if not np.isfinite(stage.losses).all():
+        at = int(stage.steps[~np.isfinite(stage.losses)][0])
+        raise InputError(
+            f"second stage with {kernel}, seed {experiment.seed}: the loss is not finite "
+            f"at step {at}; must train to its end, as with a smaller learning rate"
+        )
+    folder.mkdir(parents=True, exist_ok=True)
+    save_state(path, _packed(stage.params, stage.steps, stage.losses), 1)
+    return stage
+
+
+def _packed(params, steps, losses) -> State:
+    """A stage in the shape of a state, as checkpoints are."""
+    zero = jnp.zeros((), int)
+    return State(params, {"losses": losses, "steps": steps}, zero, zero)
+
+
+def _read(path: Path, experiment, kernel: str, steps: int, snapshots: int) -> Stage:
+    with jax.enable_x64(True):
+        system = second_system(experiment, kernel)
+        count = snapshot_times(steps, snapshots).size
+        form = system.form
+
+        def many(leaf):
+            return jax.ShapeDtypeStruct((count, *leaf.shape), leaf.dtype)
+
+        params = jax.tree.map(many, form.initial())
+        loss = many(jax.eval_shape(form.evaluation_loss, form.initial()))
+        like = _packed(params, np.zeros(count, int), loss)
+        found, _ = load_state(path, like)
+        known = {name: np.asarray(part) for name, part in found.rule.items()}
+    return Stage(kernel, system, known["steps"], known["losses"], found.params)
+
+
+# --- surfaces ------------------------------------------------------------------------
+
+
+def _pair(
+    study: Study, stages: dict[str, Stage], model: int, direction: int, bars: Bars
+) -> xr.Dataset:
+    """The surfaces of both kernels on one plane each, at matched loss."""
+    one, other = stages.values()
+    found = match(one.losses, other.losses)
+    seed = study.experiment.seed + model
+    key = jax.random.fold_in(stream(seed, Stream.PROBE), direction)
+    parts = []
+    for stage, centre in ((one, found.first), (other, found.second)):
+        name = f"{stage.kernel} {model}.{direction}"
+        watch = bars(name, study.settings.points**2)
+        parts.append(_surface(study, stage, centre, key, watch))
+    joined = xr.concat(parts, "kernel")
+    about = {"model": seed, "direction": direction, "labels": parts[0].attrs["labels"]}
+    return joined.assign_attrs(**about)
+
+
+def _surface(study: Study, stage: Stage, centre: int, key, watch: Watch) -> xr.Dataset:
+    settings, snapshots = study.settings, stage.snapshots()
+    plane, said = _plane(study, stage, snapshots[centre], key)
+    seen = project(stage.loss, plane, snapshots)
+    drawn = surface.compute(
+        stage.loss,
+        plane,
+        settings.points,
+        settings.reach,
+        watch=lambda done, total: watch(done, float("nan")),
+    )
+    along = ("snapshot",)
+    arrays = {
+        "loss": (("first", "second"), drawn.loss),
+        "coordinates": (("snapshot", "axis"), seen.coordinates),
+        "true_loss": (along, seen.true_loss),
+        "projected_loss": (along, seen.projected_loss),
+        "step": (along, stage.steps),
+        "explained_share": ((), seen.explained_share),
+        "said": (("axis",), said),
+        "centre": ((), centre),
+    }
+    grid = {"first": drawn.axis, "second": drawn.axis}
+    return xr.Dataset(arrays, grid, {"labels": list(plane.labels)})
+
+
+def _plane(study: Study, stage: Stage, centre, key) -> tuple[Plane, np.ndarray]:
+    """The plane, and what is known of its directions: shares or eigenvalues."""
+    kind, nothing = study.settings.plane, np.full(2, np.nan)
+    rows = isinstance(study.experiment.model, (TwoLayer, Stack))
+    over = -1 if rows else -2  # where a neuron's entries are
+    if kind == "pca":
+        return planes.pca(stage.snapshots(), centre)
+    if kind == "hessian":
+        return planes.hessian(stage.loss, centre)
+    drawn = planes.qk if kind == "qk" else planes.random
+    return drawn(centre, key=key, over=over), nothing

@@ -1,0 +1,154 @@
+"""Two-stage training: one kernel first, then the same weights go on with any kernel.
+
+Both stages see the same data, also where a task's targets depend on the kernel; the
+rule's memory goes on too, so with the kernel unchanged two stages are one run.
+"""
+
+import dataclasses
+from dataclasses import dataclass
+
+import jax
+import numpy as np
+from jaxtyping import PyTree
+
+from piste.dynamics import Plan, State, System, assembly_of, build, draw, train
+from piste.errors import InputError
+from piste.experiment import Experiment
+from piste.store import CHECKPOINT, Store, load_state
+from piste.store.runs import Watch
+from piste.values import field_error, override
+
+from .planes import Loss
+from .surface import values_at
+from .trajectory import stacked
+
+SNAPSHOTS = 21
+"""Snapshots of a stage, its beginning and end included."""
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A stage of training: snapshots of the parameters along the way."""
+
+    kernel: str
+    system: System
+    steps: np.ndarray
+    """The step of every snapshot, counted from the first stage's beginning."""
+    losses: np.ndarray
+    """The loss at every snapshot."""
+    params: PyTree
+    """All snapshots: arrays have a first axis over them."""
+
+    @property
+    def loss(self) -> Loss:
+        """The loss as a function of the parameters."""
+        return self.system.form.evaluation_loss
+
+    def snapshot(self, index: int) -> PyTree:
+        """The parameters at one snapshot."""
+        return jax.tree.map(lambda part: part[index], self.params)
+
+    def snapshots(self) -> list[PyTree]:
+        """All of them, one after the other."""
+        return [self.snapshot(index) for index in range(len(self.steps))]
+
+
+def written_out(experiment: Experiment) -> Experiment:
+    """The experiment in the form that has all weights, if it leaves the choice open.
+
+    The reduced forms hold for softmax alone, and have other parameters.
+    """
+    held = assembly_of(experiment).forms(experiment)
+    if experiment.form == "auto" and held.get("full"):
+        return dataclasses.replace(experiment, form="full")
+    return experiment
+
+
+def first_stage(
+    experiment: Experiment,
+    store: Store | None = None,
+    watch: Watch = lambda step, loss: None,
+) -> State:
+    """Train an experiment to its end; a store resumes it, or has it already."""
+    experiment = written_out(experiment)
+    with jax.enable_x64(True):
+        system = build(experiment)
+        if store is None:
+            *_, last = train(system, Plan.of(experiment), system.start())
+            state = last.state
+        else:
+            run = store.run(experiment, "stage-one", watch)
+            state, _ = load_state(run.folder / CHECKPOINT, system.start())
+    if int(state.diverged) >= 0:
+        at = f"ended at step {int(state.diverged)}: {system.ending(state)}"
+        raise InputError(f"first stage: {at}; must train to its end")
+    return state
+
+
+def second_system(experiment: Experiment, kernel: str) -> System:
+    """The system of the second stage: another kernel, the data of the first."""
+    experiment = written_out(experiment)
+    other = override(experiment, {"model.kernel": kernel})
+    system = build(other, start=draw(experiment))
+    like, found = build(experiment).form.initial(), system.form.initial()
+    if _shape(found) != _shape(like):
+        rule = f"has other parameters than {experiment.model.kernel} in this form"
+        raise field_error("kernel", kernel, f"{rule}; must be a form for both")
+    return dataclasses.replace(system, only=("train_loss",))
+
+
+def _shape(params: PyTree):
+    return jax.tree.structure(params), [x.shape for x in jax.tree.leaves(params)]
+
+
+def snapshot_times(steps: int, snapshots: int) -> np.ndarray:
+    """Steps of a stage at which to keep the weights: closer together at first.
+
+    A new kernel makes the loss fall fast at first, and snapshots there match others.
+
+    >>> snapshot_times(100, 6).tolist()
+    [0, 4, 16, 36, 64, 100]
+    """
+    share = np.linspace(0, 1, snapshots) ** 2
+    return np.unique((steps * share).round().astype(int))
+
+
+def second_stage(
+    experiment: Experiment,
+    state: State,
+    kernel: str,
+    steps: int,
+    snapshots: int = SNAPSHOTS,
+    watch: Watch = lambda step, loss: None,
+) -> Stage:
+    """Go on from the state of a first stage with a kernel, for so many steps."""
+    if steps < 1:
+        raise field_error("steps-two", steps, "must be at least 1")
+    if snapshots < 3:
+        raise field_error("snapshots", snapshots, "must be at least 3")
+    with jax.enable_x64(True):
+        system, begun = second_system(experiment, kernel), int(state.step)
+        times = snapshot_times(steps, snapshots)
+        # A record a chunk, so that every state on the way comes back.
+        plan = Plan(times, np.zeros(times.size, bool), 1)
+        kept = []
+        for chunk in train(system, plan, state):
+            kept.append(chunk.state.params)
+            watch(int(times[chunk.index]), float(chunk.records["train_loss"][-1]))
+        params = stacked(kept)
+        losses = np.asarray(values_at(system.form.evaluation_loss, params))
+    return Stage(kernel, system, begun + times[: len(kept)], losses, params)
+
+
+def two_stages(
+    experiment: Experiment,
+    kernels: tuple[str, ...],
+    steps: int,
+    snapshots: int = SNAPSHOTS,
+) -> dict[str, Stage]:
+    """Train an experiment, then go on with each kernel from the same weights."""
+    state = first_stage(experiment)
+    return {
+        kernel: second_stage(experiment, state, kernel, steps, snapshots)
+        for kernel in kernels
+    }

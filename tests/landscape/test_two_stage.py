@@ -1,0 +1,180 @@
+"""Two-stage training, and the comparison of two kernels, on small models."""
+
+import dataclasses
+import json
+
+import jax
+import numpy as np
+import pytest
+
+from piste.compare_landscapes import compare
+from piste.dynamics import Plan, build, draw, train
+from piste.errors import InputError
+from piste.experiment import Experiment, Record
+from piste.landscape import planes, study, surface, tables, trajectory, two_stage
+from piste.landscape.study import Comparison, Study
+from piste.models import KernelLayer, OneHot
+from piste.rules import GD, Adam
+from piste.store import Store
+from piste.tasks import DecisionLists, TokenRegression
+from piste.testing import assert_close
+from piste.values import override
+from support.small import small
+
+REGRESSION = Experiment(
+    task=TokenRegression(sequences=3, length=3, dimension=4),
+    model=KernelLayer(heads=2, width=3, values="random"),
+    rule=Adam(0.01),
+    steps=20,
+    record=Record(dense=5, chunk=8),
+)
+LISTS = Experiment(
+    task=DecisionLists(vocabulary=5, length=3, list_bound=2),
+    model=OneHot(init_scale=0.5),
+    rule=GD(0.5),
+    steps=10,
+    record=Record(dense=5, chunk=8),
+)
+TINY = Comparison(points=5, models=2, directions=2, snapshots=4, steps_two=12)
+
+
+def test_two_stages_with_one_kernel_are_one_run():
+    longer = dataclasses.replace(REGRESSION, steps=50)
+    with jax.enable_x64(True):
+        system = build(longer)
+        *_, last = train(system, Plan.of(longer), system.start())
+    stage = two_stage.two_stages(REGRESSION, ("softmax",), 30, 4)["softmax"]
+    assert stage.steps.tolist() == [20, 23, 33, 50]
+    assert_close(stage.snapshot(-1), last.state.params)
+
+
+def test_the_second_stage_begins_where_the_first_ended():
+    state = two_stage.first_stage(REGRESSION)
+    stage = two_stage.second_stage(REGRESSION, state, "gaussian", 9, 3)
+    assert_close(stage.snapshot(0), state.params)
+    assert stage.system.form.kernel == "gaussian"
+    truth = [stage.loss(point) for point in stage.snapshots()]
+    assert_close(stage.losses, np.array(truth))
+    assert stage.losses[-1] < stage.losses[0]
+
+
+def test_targets_stay_those_of_the_first_kernel():
+    hardest = override(REGRESSION, {"task.targets": "hardest"})
+    system = two_stage.second_system(hardest, "gaussian")
+    assert_close(system.form.data.targets, draw(hardest).data.targets)
+    own = draw(override(hardest, {"model.kernel": "gaussian"})).data.targets
+    assert np.abs(own - system.form.data.targets).max() > 1e-3
+
+
+@pytest.mark.parametrize(
+    ("experiment", "kind"),
+    [
+        (small("adam", steps=10), "qk"),
+        (small("signgd", steps=10), "hessian"),
+        (LISTS, "random"),
+        (LISTS, "pca"),
+    ],
+    ids=["two-layer qk", "two-layer hessian", "one-hot random", "one-hot pca"],
+)
+def test_every_model_has_its_landscapes(experiment, kind):
+    stages = two_stage.two_stages(experiment, ("softmax", "gaussian"), 8, 4)
+    for stage in stages.values():
+        params = stage.snapshot(-1)
+        plane = {
+            "qk": lambda p=params: planes.qk(p, key=jax.random.key(0)),
+            "random": lambda p=params: planes.random(p, key=jax.random.key(0)),
+            "pca": lambda s=stage: planes.pca(s.snapshots())[0],
+            "hessian": lambda s=stage, p=params: planes.hessian(s.loss, p, 12)[0],
+        }[kind]()
+        drawn = surface.compute(stage.loss, plane, 5, 0.5)
+        assert_close(drawn.centre, float(stage.losses[-1]))
+        corner = stage.system.form.loss_and_gradient(plane.at(0.5, -0.5))[0]
+        assert_close(drawn.loss[-1, 0], np.asarray(corner))
+        seen = trajectory.project(stage.loss, plane, stage.snapshots())
+        assert_close(seen.true_loss, stage.losses)
+
+
+def test_bad_stages(tmp_path):
+    state = two_stage.first_stage(REGRESSION)
+    with pytest.raises(InputError, match="steps-two = 0: must be at least 1"):
+        two_stage.second_stage(REGRESSION, state, "softmax", 0)
+    with pytest.raises(InputError, match="snapshots = 2: must be at least 3"):
+        two_stage.second_stage(REGRESSION, state, "softmax", 5, 2)
+    with pytest.raises(InputError, match="model.kernel = gausian: must be one of"):
+        two_stage.second_stage(REGRESSION, state, "gausian", 5)
+    wild = override(REGRESSION, {"rule": "gd", "rule.learning-rate": 1e30})
+    with pytest.raises(InputError, match="first stage: ended at step"):
+        two_stage.first_stage(wild, Store(tmp_path))
+    with pytest.raises(InputError, match="kernel-two = softmax: must differ"):
+        Study(REGRESSION, Comparison(kernel_two="softmax"), tmp_path)
+    with pytest.raises(InputError, match="plane = qk: there is no trained matrix"):
+        study.run(Study(LISTS, TINY, tmp_path / "none"))
+    assert not (tmp_path / "none").exists()
+    with pytest.raises(InputError, match="points = 6: must be odd"):
+        Comparison(points=6)
+    theorem = OneHot(train="attention", start="permutation")
+    lists = dataclasses.replace(LISTS, model=theorem)
+    with pytest.raises(InputError, match="kernel = gaussian: has other parameters"):
+        two_stage.second_system(lists, "gaussian")
+
+
+def test_a_study_is_stored_and_goes_on_where_it_was_stopped(tmp_path, monkeypatch):
+    whole = compare(Study(REGRESSION, TINY, tmp_path / "whole"))
+    table = whole.metrics
+    assert len(table) == 2 * 2 * 2 and set(table.kernel) == {"softmax", "gaussian"}
+    about = json.loads((whole.folder / "landscape.json").read_text())
+    assert len(about["surfaces"]) == 8
+    assert {p.suffix for p in (whole.folder / "figures").iterdir()} == {
+        ".png",
+        ".pdf",
+        ".csv",
+        ".txt",
+    }
+    # Stopped after the first surface of the second model, then run again.
+    interrupted, real, calls = Study(REGRESSION, TINY, tmp_path / "cut"), [], []
+    real.append(surface.compute)
+
+    def stop(*args, **options):
+        calls.append(1)
+        if len(calls) == 6:
+            raise KeyboardInterrupt
+        return real[0](*args, **options)
+
+    monkeypatch.setattr(surface, "compute", stop)
+    with pytest.raises(KeyboardInterrupt):
+        study.run(interrupted)
+    monkeypatch.setattr(two_stage, "train", None)  # the stages are all there
+    parts = study.run(interrupted)
+    assert len(calls) == 6 + 4
+    for part, truth in zip(parts, whole.parts, strict=True):
+        np.testing.assert_array_equal(part.loss.values, truth.loss.values)
+        np.testing.assert_array_equal(part.coordinates, truth.coordinates)
+    damaged = next((tmp_path / "cut/landscape/stages").glob("gaussian-seed=0-*"))
+    damaged.write_bytes(damaged.read_bytes()[:-1])
+    with pytest.raises(InputError, match="damaged"):
+        study.run(interrupted, fresh=True)
+
+
+def test_the_paired_table_counts_models_and_pairs():
+    rows = [
+        {"model": m, "direction": d, "kernel": k, **dict.fromkeys(NAMES, v)}
+        for m, d, k, v in [
+            (0, 0, "softmax", 3.0),
+            (0, 0, "gaussian", 1.0),
+            (0, 1, "softmax", 1.0),
+            (0, 1, "gaussian", 2.0),
+            (1, 0, "softmax", 5.0),
+            (1, 0, "gaussian", 4.0),
+            (1, 1, "softmax", 5.0),
+            (1, 1, "gaussian", 4.0),
+        ]
+    ]
+    found = tables.paired_table(tables.pd.DataFrame(rows), ("softmax", "gaussian"))
+    first = found.iloc[0]
+    assert (first["lower in models"], first["lower in pairs"]) == ("2 of 2", "3 of 4")
+    # Medians over planes: 2 and 1.5, 5 and 4.
+    assert (first["softmax"], first["gaussian"]) == (3.5, 2.75)
+    assert first["median difference"] == -0.75 and first["p (sign test)"] == 0.5
+
+
+NAMES = list(tables.HEADLINE | tables.OTHERS)
