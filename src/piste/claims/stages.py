@@ -4,12 +4,13 @@ import xarray as xr
 
 from piste.errors import InputError
 
-from . import four_stages, perfection
+from . import convergence, four_stages, perfection
 from .timeline import Timeline
 
 DETECTORS = {
     "four stages of sign descent": four_stages,
     "perfect classification": perfection,
+    "convergence to zero loss": convergence,
 }
 """Each has ``NEEDED``, the probes that it reads, and ``detect``."""
 

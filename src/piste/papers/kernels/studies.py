@@ -1,0 +1,56 @@
+"""What ``piste reproduce kernels`` runs."""
+
+from collections.abc import Sequence
+
+from piste.papers import Study
+
+from . import presets
+from .calculations import Acceptance, Queries, Scale, Transition
+
+
+def studies(quick: bool) -> tuple[Study, ...]:
+    """All studies; with ``quick`` the pair of Theorem 2, and few seeds of the others."""
+    return _quick() if quick else _whole()
+
+
+def available(found: Sequence[Study]) -> list[Study]:
+    """All of them: nothing here is read from disk."""
+    return list(found)
+
+
+def _whole() -> tuple[Study, ...]:
+    pair = (presets.thm_2_softmax(), presets.thm_2_gaussian())
+    both = (presets.thm_1_softmax(), presets.thm_1_gaussian())
+    return (
+        Study("pair", "Theorem 2: Q alone from the matched start, H = 8", pair),
+        Study("runs", "Theorem 1: Q, K, V trained, HD/Nn = 2", both),
+        Study(
+            "acceptance",
+            "the case that attains β: hardest targets, equal heads, V alone",
+            calculation=Acceptance(),
+        ),
+        Study(
+            "transition",
+            "Theorem 1 over HD/Nn, V alone and Q, K, V",
+            calculation=Transition(),
+        ),
+        Study(
+            "scale", "Theorem 1's constants over the scale of Q, K", calculation=Scale()
+        ),
+        Study(
+            "queries",
+            "Theorem 2 on 20 seeds: the construction and its controls",
+            calculation=Queries(),
+        ),
+    )
+
+
+def _quick() -> tuple[Study, ...]:
+    acceptance = Acceptance(heads="8", seeds=3)
+    queries = Queries(cases="8,matched,6", seeds=8)
+    pair = (presets.thm_2_softmax(), presets.thm_2_gaussian())
+    return (
+        Study("pair", "Theorem 2: Q alone from the matched start, H = 8", pair),
+        Study("acceptance", "the case that attains β, H = 8", calculation=acceptance),
+        Study("queries", "Theorem 2 on 8 seeds, H = 8", calculation=queries),
+    )
