@@ -15,7 +15,8 @@ LOOKS = {
 }
 """Colour, marker, dashes and hatching of each kernel."""
 TRAINED = {"V": (r"$W^V$ alone", GREEN, "-"), "QKV": ("$W^Q, W^K, W^V$", PINK, "-.")}
-WEIGHTS = ("#0072B2", "#222222", "#D55E00")
+WEIGHTS = (BLUE, BLACK, ORANGE)
+DASHES = ("-", "--", ":")
 
 
 @styled
@@ -27,15 +28,16 @@ def kernel_functions(
     rows = []
     for panel, (name, found) in zip(axes[0], weights.items(), strict=True):
         for place, (key, colour) in enumerate(zip(keys, WEIGHTS, strict=True)):
-            dashes = ("-", "--", ":")[place]
+            dashes = DASHES[place]
             panel.plot(queries, found[:, place], color=colour, ls=dashes)
             panel.axvline(key, color=colour, lw=0.5, ls=dashes, alpha=0.6)
             part = {"kernel": name, "key": key, "query": queries}
             rows.append(pd.DataFrame(part | {"weight": found[:, place]}))
         panel.set_title(name, fontsize=9)
         panel.set(xlabel="query $q$", xticks=list(keys))
-    for key, colour in zip(keys, WEIGHTS, strict=True):
-        axes[0, 0].plot([], [], color=colour, label=f"$k$ = {key:g}".replace("-", "−"))
+    for key, colour, dashes in zip(keys, WEIGHTS, DASHES, strict=True):
+        words = f"$k$ = {key:g}".replace("-", "−")
+        axes[0, 0].plot([], [], color=colour, ls=dashes, label=words)
     axes[0, 0].set_ylabel("weight of key $k$")
     figure.legend(loc="outside lower center", ncols=len(keys))
     return Picture(figure, pd.concat(rows), caption)
@@ -154,15 +156,15 @@ def success(frame: pd.DataFrame, caption: str) -> Picture:
         for x, row in zip(places, rows.itertuples(), strict=True):
             words, height = f"{row.succeed}/{row.runs}", row.succeed / row.runs
             panel.text(x, height + 0.015, words, ha="center", va="bottom", fontsize=7.5)
-    two_lines = [case.replace(", ", "\n", 1) for case in cases]
+    two_lines = [c.replace("H =", "$H$ =").replace(", ", "\n", 1) for c in cases]
     panel.set_xticks(range(len(cases)), two_lines)
-    panel.set(ylim=(0, 1.12), ylabel="share of seeds with $f_T/f_0 < 10^{-6}$")
+    panel.set(ylim=(0, 1.24), ylabel="share of seeds with $f_T/f_0 < 10^{-6}$")
     panel.set_yticks(np.linspace(0, 1, 6))
     made = sum("matched, scale 6" in case for case in cases)
     if 0 < made < len(cases):
         panel.axvline(made - 0.5, color="#999999", lw=0.8, ls="--")
-        panel.text(made - 0.55, 1.12, "construction", ha="right", va="top", fontsize=8)
-        panel.text(made - 0.45, 1.12, "controls", ha="left", va="top", fontsize=8)
+        panel.text(made - 0.55, 1.24, "construction", ha="right", va="top", fontsize=8)
+        panel.text(made - 0.45, 1.24, "controls", ha="left", va="top", fontsize=8)
     figure.legend(loc="outside lower center", ncols=2)
     return Picture(figure, frame, caption)
 
@@ -170,7 +172,7 @@ def success(frame: pd.DataFrame, caption: str) -> Picture:
 @styled
 def attention_pair(runs: Mapping[str, xr.Dataset], heads: int, caption: str) -> Picture:
     """Attention of the first sequence before and after training, some heads."""
-    figure, axes = canvas(len(runs), 2 * heads, 1.85 * len(runs))
+    figure, axes = canvas(len(runs), 2 * heads, 1.55 * len(runs))
     image, rows = None, []
     for line, (name, run) in zip(axes, runs.items(), strict=True):
         for place, panel in enumerate(line):
@@ -180,6 +182,7 @@ def attention_pair(runs: Mapping[str, xr.Dataset], heads: int, caption: str) -> 
             image = panel.imshow(matrix, cmap="cividis", vmin=0, vmax=1)
             words = "after" if after else "before"
             panel.set_title(rf"$S_{{1{head + 1}}}$ {words}", fontsize=8.5)
+            _numerals(panel, matrix)
             panel.set(xticks=[], yticks=[])
             panel.set_xlabel("key $j$", fontsize=8)
             flat = pd.DataFrame(matrix).stack().rename("weight").reset_index()
@@ -189,6 +192,16 @@ def attention_pair(runs: Mapping[str, xr.Dataset], heads: int, caption: str) -> 
     assert image is not None
     figure.colorbar(image, ax=axes, shrink=0.8, pad=0.01).set_label("weight")
     return Picture(figure, pd.concat(rows), caption)
+
+
+def _numerals(panel: Axes, matrix: np.ndarray) -> None:
+    """Write down the weights that are not nearly zero."""
+    for (row, column), weight in np.ndenumerate(matrix):
+        if weight >= 0.005:
+            look = {"ha": "center", "va": "center", "fontsize": 6.5}
+            words = f"{weight:.2f}".replace("0.", ".", 1)
+            colour = BLACK if weight > 0.55 else "white"
+            panel.text(column, row, words, color=colour, **look)
 
 
 @styled
@@ -219,6 +232,8 @@ def singular_values(
     if runs:
         panels[2].set(ylabel=r"$\sigma_{\min}(B_t)$", yscale="log")
         panels[2].set_title("Theorem 1: $W^Q, W^K, W^V$")
+        panels[2].yaxis.set_major_formatter("{x:g}")
+        panels[2].yaxis.set_minor_formatter("{x:g}")
     for panel in panels:
         panel.set(xlabel="step $t$", xscale="symlog", xlim=(0, None))
         panel.set_xticks([0, 1, 10, 100, 1000], ["0", "1", "10", "100", "1000"])

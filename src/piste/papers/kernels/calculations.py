@@ -173,10 +173,12 @@ def _constants(theorem: ConvergenceTheorem, kernel: str, seeds: range) -> dict:
 
 def _path(view: RegressionView) -> dict:
     """What Theorem 2 is about, along a descent."""
+    values = view.jacobian_values(("query",))
     return {
         "loss": view.loss(),
         "gradient_norm": view.gradient_norm(),
-        "jacobian_least": view.jacobian_values(("query",))[-1],
+        "jacobian_least": values[-1],
+        "jacobian_largest": values[0],
     }
 
 

@@ -18,7 +18,7 @@ r"""$\eta = \frac12/\sigma^2_{max}(J_0)$."""
 def thm_1_softmax() -> Experiment:
     """``piste run kernels/thm-1-softmax``: about 10 s.
 
-    W^Q, W^K and W^V from W^V = 0, H = 8, so HD/Nn = 2: f/f₀ near 1e-8 after 3,000 steps,
+    W^Q, W^K and W^V from W^V = 0, H = 8, so HD/Nn = 2: f/f₀ = 1e-9 after 3,000 steps,
     below Theorem 1's bound at every one of them.
     """
     return _theorem_1("softmax")
@@ -27,7 +27,8 @@ def thm_1_softmax() -> Experiment:
 def thm_1_gaussian() -> Experiment:
     """``piste run kernels/thm-1-gaussian``: about 10 s.
 
-    The same with the Gaussian kernel: f/f₀ near 1e-30.
+    The same with the Gaussian kernel: f/f₀ = 1.6e-6. This seed is slow; most others end
+    near 1e-30.
     """
     return _theorem_1("gaussian")
 
@@ -54,7 +55,7 @@ def thm_2_softmax() -> Experiment:
 def thm_2_gaussian() -> Experiment:
     """``piste run kernels/thm-2-gaussian``: about 10 s.
 
-    The same start with the Gaussian kernel: f/f₀ falls below 1e-6.
+    The same start with the Gaussian kernel: f/f₀ near 1e-28.
     """
     return _theorem_2(layer("gaussian", 8, "matched", 6.0))
 
@@ -64,6 +65,7 @@ def control() -> Experiment:
 
     W^Q alone from independent random Q and K of scale 2, H = 4: queries far from all
     keys have no attention, and here the Gaussian kernel fails more often than softmax.
+    This seed does: f/f₀ stays above 0.01.
     """
     return _theorem_2(layer("gaussian", 4, "random", 2.0))
 

@@ -42,6 +42,11 @@ def _whole() -> tuple[Study, ...]:
             "Theorem 2 on 20 seeds: the construction and its controls",
             calculation=Queries(),
         ),
+        Study(
+            "control-100",
+            "Theorem 2's control of scale 2 on 100 more seeds",
+            calculation=Queries(cases="4,random,2", seeds=100, first_seed=2000),
+        ),
     )
 
 
