@@ -1,6 +1,7 @@
 """The command line. Heavy imports wait until a command needs them."""
 
 import argparse
+import runpy
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -54,9 +55,11 @@ def _parser() -> argparse.ArgumentParser:
     run = command("run", _run, "train a preset, with any field changed: --rule adam")
     run.add_argument("preset", help="paper/preset, see `piste list`")
     run.add_argument("--resume", action="store_true", help="demand a run to go on with")
+    _with(run)
     _common(run)
     show = command("show", _show, "show a stored run")
     show.add_argument("run", type=Path, help="folder of a run")
+    _with(show)
     reproduce = command("reproduce", _reproduce, "run, judge and draw all of a paper")
     reproduce.add_argument("paper")
     reproduce.add_argument(
@@ -64,6 +67,8 @@ def _parser() -> argparse.ArgumentParser:
         action="store_true",
         help="the main study alone, in less than a minute",
     )
+    words = "only the studies that need no dataset"
+    reproduce.add_argument("--theory", action="store_true", help=words)
     words = "only these studies, by name, with commas between"
     reproduce.add_argument("--only", default="", metavar="STUDIES", help=words)
     _common(reproduce)
@@ -91,6 +96,11 @@ LANDSCAPE = {
     "snapshots": "snapshots of a second stage (default: 21)",
 }
 """Options of `piste landscape`: the fields of its comparison."""
+
+
+def _with(parser: argparse.ArgumentParser) -> None:
+    words = "a Python file to import first, for instance one with a kernel of your own"
+    parser.add_argument("--with", type=Path, dest="file", metavar="FILE", help=words)
 
 
 def _common(parser: argparse.ArgumentParser) -> None:
@@ -151,6 +161,7 @@ def _run(options, rest: list[str]) -> int:
     changes = overrides(rest)
     from piste.papers import preset
 
+    import_file(options.file)
     base = preset(options.preset)
     from piste.caching import keep_compiled_programs
     from piste.console import console, progress, watcher
@@ -181,6 +192,22 @@ def _run(options, rest: list[str]) -> int:
     return 0
 
 
+def import_file(path: Path | None) -> None:
+    """Run a user's Python file, if any, so that the kernels that it adds are known."""
+    if path is None:
+        return
+    if not path.is_file():
+        raise InputError(f"with = {path}: is not a file")
+    try:
+        runpy.run_path(str(path), run_name=path.stem)
+    except InputError as error:
+        raise InputError(f"with = {path}: {error}") from None
+    except (Exception, SystemExit) as error:
+        # The last line of the user's own code, and never a page of ours.
+        words = " ".join(f"{type(error).__name__}: {error}".split())
+        raise InputError(f"with = {path}: cannot be imported ({words})") from None
+
+
 def _say_resuming(out, store, experiment, options) -> None:
     partial = None if options.fresh else store.interrupted(experiment)
     if partial is not None:
@@ -209,6 +236,7 @@ def run_name(preset: str, changes: dict[str, str]) -> str:
 
 def _show(options, rest: list[str]) -> int:
     _no_more(rest)
+    import_file(options.file)
     from piste.api import open_run
     from piste.console import console
 
@@ -280,7 +308,7 @@ def _reproduce(options, rest: list[str]) -> int:
 
     only = [name for name in options.only.split(",") if name]
     folder = result_folder(paper, options.out, options.quick)
-    studies = chosen(paper, options.quick, only)
+    studies = chosen(paper, options.quick, only, options.theory)
     out = console()
     out.print(f"[bold]{paper.name}[/bold] · {paper.title}")
     cores = environment()["cores"]
@@ -293,7 +321,13 @@ def _reproduce(options, rest: list[str]) -> int:
             return watcher(bars, study.name, study.steps)
 
         results = reproduce(
-            paper, options.out, options.quick, options.fresh, only, watch
+            paper,
+            options.out,
+            options.quick,
+            options.fresh,
+            only,
+            watch,
+            options.theory,
         )
     out.print()
     for words in paper.part("summary").lines(results.tables):
@@ -327,7 +361,9 @@ def _landscape(options, rest: list[str]) -> int:
     from piste.caching import keep_compiled_programs
     from piste.compare_landscapes import compare, lines
     from piste.console import console, plain_table, progress, watcher
+    from piste.devices import one_device_a_core
     from piste.landscape.study import Comparison, Study, check
+    from piste.models import Classifier
     from piste.values import from_json, override
 
     keep_compiled_programs()
@@ -335,7 +371,10 @@ def _landscape(options, rest: list[str]) -> int:
     chosen = {name: text for name, text in given.items() if text is not None}
     settings = from_json(Comparison, chosen)
     name = run_name(options.preset.split("/")[-1], changes) + f"-{settings.plane}"
-    study = Study(override(base, changes), settings, options.out, name)
+    experiment = override(base, changes)
+    if isinstance(experiment.model, Classifier):
+        one_device_a_core()
+    study = Study(experiment, settings, options.out, name)
     check(study)
     out = console()
     with progress(out) as bars:

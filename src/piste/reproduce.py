@@ -51,13 +51,16 @@ def reproduce(
     fresh: bool = False,
     only: Sequence[str] = (),
     watch: Callable[[Study], Watch] = lambda study: _silent,
+    theory: bool = False,
 ) -> Results:
     """Run, judge and draw everything of a paper, or ``only`` some studies of it.
+
+    With ``theory`` only studies that need no dataset are run.
 
     The page then also shows the other studies that are already stored.
     """
     folder = result_folder(paper, root, quick)
-    studies = chosen(paper, quick, only)
+    studies = chosen(paper, quick, only, theory)
     make_folder(folder)
     evidence = {s.name: run_study(s, folder, watch(s), fresh) for s in studies}
     for study in paper.part("studies").studies(quick):
@@ -72,10 +75,19 @@ def result_folder(paper: Paper, root: Path, quick: bool) -> Path:
     return root / (paper.name + ("-quick" if quick else ""))
 
 
-def chosen(paper: Paper, quick: bool, only: Sequence[str]) -> Sequence[Study]:
-    """The studies asked for by name; else those whose data can be had."""
+def chosen(
+    paper: Paper, quick: bool, only: Sequence[str], theory: bool = False
+) -> Sequence[Study]:
+    """The studies asked for by name; else those whose data can be had.
+
+    With ``theory`` those among them that need no dataset.
+    """
     part = paper.part("studies")
     studies = part.studies(quick)
+    if theory:
+        studies = [study for study in studies if study.theory]
+    if not studies:
+        raise InputError(f"theory: every study of {paper.name} needs a dataset")
     names = [study.name for study in studies]
     for name in only:
         if name not in names:

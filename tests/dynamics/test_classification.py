@@ -65,7 +65,7 @@ def test_the_gradient_is_that_of_the_batch_alone():
             logits(model, weights, tokens, chosen.mask()), chosen.labels
         )
 
-    found = jax.jit(form.loss_and_gradient)(form.initial(), 3)
+    found = jax.jit(lambda w: form.loss_and_gradient(w, 3))(form.initial())
     assert_close(found, jax.jit(jax.value_and_grad(plain))(form.initial()), slack=10)
 
 
@@ -87,7 +87,7 @@ def test_probes_see_all_sets_without_dropout():
     assert_close(form.evaluation_loss(form.initial()), view.train.loss())
 
 
-@pytest.mark.parametrize("kernel", ["softmax", "gaussian", "linear"])
+@pytest.mark.parametrize("kernel", ["softmax", "linear"])
 def test_it_learns_what_the_first_word_says(kernel):
     model = dataclasses.replace(SMALL.model, kernel=kernel, dropout=0.0)
     run = run_in_memory(dataclasses.replace(SMALL, model=model, steps=60))

@@ -4,13 +4,14 @@ import xarray as xr
 
 from piste.errors import InputError
 
-from . import four_stages, perfection, plateau
+from . import convergence, four_stages, perfection, plateau
 from .timeline import Timeline
 
 DETECTORS = {
     "four stages of sign descent": four_stages,
     "perfect classification": perfection,
     "plateau of a classifier": plateau,
+    "convergence to zero loss": convergence,
 }
 """Each has ``NEEDED``, the probes that it reads, and ``detect``."""
 

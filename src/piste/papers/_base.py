@@ -80,6 +80,8 @@ class Study:
     """Training loss at which a batch of the sweep may stop."""
     calculation: Any = None
     """A :class:`Calculation`."""
+    theory: bool = True
+    """Whether it needs no dataset; ``--theory`` runs these alone."""
 
     @property
     def base(self) -> Any:

@@ -151,6 +151,7 @@ def _image_study(data: str, rule: str, base: Experiment, snrs) -> Study:
         probes=OUTCOMES,
         batch=3,
         until=MATCHED,
+        theory=False,
     )
 
 

@@ -1,0 +1,32 @@
+"""Softmax against Gaussian attention: when gradient descent reaches zero loss."""
+
+from piste.papers import Paper, Preset
+
+PAPER = Paper(
+    name="kernels",
+    title="Unraveling the Gradient Descent Dynamics of Transformers",
+    authors="authors not named",
+    venue="poster",
+    link="",
+    summary=(
+        "One multi-head attention layer fits random targets at every token by gradient "
+        "descent, with softmax weights or with Gaussian ones that are not normalised. "
+        "Theorem 1 bounds the loss at every step where HD ≥ Nn; Theorem 2 trains the "
+        "query matrices alone, which the Gaussian kernel can and saturated softmax "
+        "cannot. Both are checked with all their constants, with the controls in which "
+        "the Gaussian kernel fails first."
+    ),
+    package=__name__,
+    main="pair",
+    presets={
+        "thm-1-softmax": Preset("Theorem 1: Q, K, V trained, HD/Nn = 2", "~10 s"),
+        "thm-1-gaussian": Preset("the same with the Gaussian kernel", "~10 s"),
+        "thm-2-softmax": Preset("Theorem 2: Q alone, matched start, H = 8", "~10 s"),
+        "thm-2-gaussian": Preset("the same with the Gaussian kernel", "~10 s"),
+        "control": Preset("Q alone, Gaussian, random start of scale 2", "~10 s"),
+        "imdb-desk": Preset("IMDb reviews as 128 words", "~2 min"),
+        "imdb-paper": Preset("IMDb at the paper's scale, 4,000 bytes", "days"),
+        "pathfinder-desk": Preset("Pathfinder, easy, 16×16 pixels", "~6 min"),
+        "pathfinder-paper": Preset("Pathfinder, hard, 32×32 pixels", "days"),
+    },
+)

@@ -1,0 +1,5 @@
+"""All claims of the paper, in the order in which it makes them."""
+
+from . import real_claims, theorem_1_claims, theorem_2_claims
+
+CLAIMS = (*theorem_1_claims.CLAIMS, *theorem_2_claims.CLAIMS, *real_claims.CLAIMS)

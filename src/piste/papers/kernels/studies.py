@@ -1,0 +1,64 @@
+"""What ``piste reproduce kernels`` runs."""
+
+from collections.abc import Sequence
+
+from piste.papers import Study
+
+from . import presets
+from .calculations import Acceptance, Queries, Scale, Transition
+from .real_studies import imdb_at_hand, real_studies
+
+
+def studies(quick: bool) -> tuple[Study, ...]:
+    """All studies; with ``quick`` the pair of Theorem 2, and few seeds of the others."""
+    return _quick() if quick else (*_whole(), *real_studies())
+
+
+def available(found: Sequence[Study]) -> list[Study]:
+    """All, but IMDb only where it can be had."""
+    if any(study.name == "imdb" for study in found) and not imdb_at_hand():
+        return [study for study in found if study.name != "imdb"]
+    return list(found)
+
+
+def _whole() -> tuple[Study, ...]:
+    pair = (presets.thm_2_softmax(), presets.thm_2_gaussian())
+    both = (presets.thm_1_softmax(), presets.thm_1_gaussian())
+    return (
+        Study("pair", "Theorem 2: Q alone from the matched start, H = 8", pair),
+        Study("runs", "Theorem 1: Q, K, V trained, HD/Nn = 2", both),
+        Study(
+            "acceptance",
+            "the case that attains β: hardest targets, equal heads, V alone",
+            calculation=Acceptance(),
+        ),
+        Study(
+            "transition",
+            "Theorem 1 over HD/Nn, V alone and Q, K, V",
+            calculation=Transition(),
+        ),
+        Study(
+            "scale", "Theorem 1's constants over the scale of Q, K", calculation=Scale()
+        ),
+        Study(
+            "queries",
+            "Theorem 2 on 20 seeds: the construction and its controls",
+            calculation=Queries(),
+        ),
+        Study(
+            "control-100",
+            "Theorem 2's control of scale 2 on 100 more seeds",
+            calculation=Queries(cases="4,random,2", seeds=100, first_seed=2000),
+        ),
+    )
+
+
+def _quick() -> tuple[Study, ...]:
+    acceptance = Acceptance(heads="8", seeds=3)
+    queries = Queries(cases="8,matched,6", seeds=8)
+    pair = (presets.thm_2_softmax(), presets.thm_2_gaussian())
+    return (
+        Study("pair", "Theorem 2: Q alone from the matched start, H = 8", pair),
+        Study("acceptance", "the case that attains β, H = 8", calculation=acceptance),
+        Study("queries", "Theorem 2 on 8 seeds, H = 8", calculation=queries),
+    )

@@ -1,0 +1,30 @@
+"""What counts as what, fixed before the runs were made."""
+
+ROUNDING = 1e-9
+"""How far above a bound a loss may be, relatively: rounding, not a violation."""
+RATIO_SPREAD = 0.01
+"""How far from 2.00 the acceptance ratio may be."""
+LEAST_FLOOR = 1e-3
+"""The least share of f₀ that W^V alone must leave where it cannot reach zero."""
+NO_FLOOR = 1e-12
+"""The largest share of f₀ that counts as zero where W^V alone can reach it."""
+ZERO_LOSS = 1e-6
+"""f_T/f₀ below which a run has reached zero loss."""
+HALF = 0.5
+"""Share of seeds that must reach zero loss for it to count as reached."""
+MOST_STEPS = 1e6
+"""Steps in which a bound must promise a hundredth of the loss to be of use."""
+NEAR_ALL = 0.8
+"""Share of seeds from which on all or near all succeed."""
+NEAR_NONE = 0.1
+"""Share of seeds up to which none or near none succeeds."""
+VANISHED = 1e-4
+"""‖∇f‖ below which a gradient has vanished."""
+LEFT = 0.1
+"""f_T/f₀ above which a run with a vanished gradient has stalled."""
+LARGEST_STEP = 1.0
+"""ησ²_max(J) up to which a step is small enough for a bound of descent."""
+FINEST = 1e-26
+"""f/f₀ below which rounding decides."""
+CHANCE = 0.01
+"""Probability up to which a difference of success rates is not chance."""

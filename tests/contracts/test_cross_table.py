@@ -1,0 +1,148 @@
+"""Every task × model × kernel × rule that can run does; the others say why in one line."""
+
+import dataclasses
+
+import jax
+import numpy as np
+import pytest
+
+from piste import dynamics
+from piste.errors import InputError
+from piste.experiment import Experiment, Record
+from piste.models import KERNELS, MODELS, KernelLayer, OneHot, Stack, TwoLayer
+from piste.rules import RULES
+from piste.tasks import TASKS, DecisionLists, SignalNoise, TokenRegression
+from piste.values import word_of
+from support.small import finish
+
+STEPS = 50
+SIGNAL = SignalNoise(samples=3, dimension=12, noise_coordinates=4, test_samples=4)
+
+# A new task or model is a new row: a tiny task with a tiny model that can read it.
+TABLE = {
+    "signal-noise, two-layer": (SIGNAL, TwoLayer(key_width=2, value_width=2)),
+    "signal-noise, stack": (SIGNAL, Stack(key_width=2, value_width=2)),
+    "decision-lists, one-hot": (DecisionLists(5, 2, 2), OneHot()),
+    "token-regression, kernel-layer": (
+        TokenRegression(sequences=2, length=2, dimension=3),
+        KernelLayer(heads=2, width=2),
+    ),
+}
+# Read from disk or by models that come with them: their rows are elsewhere.
+ELSEWHERE = {"noisy-images", "text", "pathfinder"}
+# Too few steps to converge, small enough for every kernel not to blow up.
+SETTINGS = {"flow": {"time_step": 1e-3, "solver": "tsit5"}}
+RATE = {"learning_rate": 1e-3}
+
+DISCRETE = [rule for rule in RULES if rule != "flow"]
+CELLS = [(row, kernel) for row in TABLE for kernel in KERNELS]
+# A solver takes seconds to compile: one kernel a row, the others among the slow tests.
+FLOWS = [
+    pytest.param(row, kernel, marks=() if kernel == "gaussian" else pytest.mark.slow)
+    for row, kernel in CELLS
+]
+
+
+def experiment(row: str, kernel: str, rule: str) -> Experiment:
+    task, model = TABLE[row]
+    return Experiment(
+        task=task,
+        model=dataclasses.replace(model, kernel=kernel),
+        rule=RULES[rule](**SETTINGS.get(rule, RATE)),
+        steps=STEPS,
+        record=Record(dense=1, test_every=8, chunk=8),
+    )
+
+
+@jax.jit
+def gradient(form, params, step):
+    """Compiled once for all rules that share a form."""
+    return form.loss_and_gradient(params, step)
+
+
+def stepped(system: dynamics.System):
+    """50 steps of the rule on the form; the engine compiles the same two calls."""
+    form, state = system.form, system.start()
+    transform, losses = system.rule.transform(form.norm), []
+    params, memory = state.params, state.rule
+    for step in range(STEPS):
+        loss, slope = gradient(form, params, step)
+        updates, memory = transform.update(slope, memory, params)
+        params = form.apply(params, updates)
+        losses.append(float(loss))
+    return losses, params
+
+
+@pytest.mark.parametrize(("row", "kernel"), CELLS)
+def test_what_can_run_runs(row, kernel):
+    for rule in DISCRETE:
+        losses, params = stepped(dynamics.build(experiment(row, kernel, rule)))
+        assert np.isfinite(losses).all() and losses[-1] != losses[0], rule
+        assert all(np.isfinite(leaf).all() for leaf in jax.tree.leaves(params)), rule
+        if rule == "gd":  # the others need not descend
+            assert losses[-1] < losses[0]
+
+
+@pytest.mark.parametrize(("row", "kernel"), FLOWS)
+def test_the_flow_runs(row, kernel):
+    given = experiment(row, kernel, "flow")
+    system = dataclasses.replace(dynamics.build(given), only=("train_loss",))
+    done = finish(system, dynamics.Plan.of(given))
+    losses = done.records["train_loss"]
+    assert int(done.state.step) == STEPS and int(done.state.diverged) < 0
+    assert np.isfinite(losses).all() and losses[-1] < losses[0]
+
+
+def test_the_table_has_a_row_for_every_task_and_model():
+    found = {(word_of(task), word_of(model)) for task, model in TABLE.values()}
+    assert {task for task, _ in found} == set(TASKS) - ELSEWHERE
+    assert {model for _, model in found} == set(MODELS)
+    assert set(TABLE) == {", ".join(pair) for pair in found}
+
+
+PAIRS = {(word_of(task), word_of(model)) for task, model in TABLE.values()}
+WRONG = [
+    (task, model)
+    for task in dict.fromkeys(task for task, _ in PAIRS)
+    for model in MODELS
+    if (task, model) not in PAIRS
+]
+
+
+@pytest.mark.parametrize(("task", "model"), sorted(WRONG))
+def test_a_model_that_cannot_read_a_task_says_so(task, model):
+    tasks = {word_of(t): t for t, _ in TABLE.values()}
+    models = {word_of(m): m for _, m in TABLE.values()}
+    given = Experiment(task=tasks[task], model=models[model])
+    with pytest.raises(InputError) as caught:
+        dynamics.build(given)
+    line = str(caught.value)
+    right = [m for t, m in PAIRS if t == task]
+    assert line.startswith(f"model = {model}: cannot read the data of task {task}")
+    assert "\n" not in line and any(word in line for word in right)
+
+
+NO_FORM = [
+    ("signal-noise, two-layer", "gaussian", "signgd", "exact"),
+    ("signal-noise, two-layer", "softmax", "adam", "gram"),
+    ("signal-noise, stack", "softmax", "gd", "gram"),
+    ("decision-lists, one-hot", "softmax", "gd", "partitions"),
+    ("token-regression, kernel-layer", "gaussian", "gd", "reduced"),
+]
+
+
+@pytest.mark.parametrize(("row", "kernel", "rule", "form"), NO_FORM)
+def test_a_form_that_does_not_hold_says_so(row, kernel, rule, form):
+    given = dataclasses.replace(experiment(row, kernel, rule), form=form)
+    with pytest.raises(InputError) as caught:
+        dynamics.build(given)
+    line = str(caught.value)
+    assert line.startswith(f"form = {form}: does not hold") and "\n" not in line
+    assert kernel in line and "must be auto" in line
+
+
+def test_the_flow_needs_an_exact_loss():
+    task = DecisionLists(400, 6, 2, distribution="iid")
+    given = Experiment(task=task, model=OneHot(), rule=RULES["flow"]())
+    with pytest.raises(InputError, match="rule = flow: the flow needs an exact loss"):
+        dynamics.build(given)
