@@ -33,7 +33,7 @@ import numpy as np  # noqa: E402
 import optax  # noqa: E402
 
 from piste.dynamics.sharded import (  # noqa: E402
-    WIDE_VECTORS,
+    compiler_options,
     host_mesh,
     sharded_gradient,
 )
@@ -63,8 +63,9 @@ class Ours:
         tokens, labels = draw_batch(length)
         self.batch = jnp.array(tokens), jnp.ones(tokens.shape, bool), jnp.array(labels)
         piece = 2 if blocks else None
-        self.gradient = sharded_gradient(self.loss, host_mesh(devices), piece=piece)
-        options = WIDE_VECTORS if blocks else None
+        mesh = host_mesh(devices)
+        self.gradient = sharded_gradient(self.loss, mesh, piece=piece)
+        options = compiler_options(mesh) if blocks else None
         self.update = jax.jit(self._update, compiler_options=options)
 
     def loss(self, weights, batch):

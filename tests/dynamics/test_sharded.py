@@ -56,7 +56,7 @@ SCRIPT = """
     jax.config.update("jax_enable_x64", True)
     import jax.numpy as jnp
     import numpy as np
-    from piste.dynamics.sharded import host_mesh, sharded_gradient
+    from piste.dynamics.sharded import compiler_options, host_mesh, sharded_gradient
     from piste.models.classifier import Classifier, cross_entropy, logits
 
     model = Classifier(layers=1, dimension=8, hidden=8, kernel="gaussian")
@@ -77,8 +77,8 @@ SCRIPT = """
             keys = jax.random.split(key, 8)
             value, slope = gradient(weights, (*batch, keys))
             return jax.tree.map(lambda w, g: w - 0.1 * g, weights, slope), value
-        run = jax.jit(lambda weights: jax.lax.scan(step, weights, steps))
-        done = run(weights)
+        scan = lambda weights: jax.lax.scan(step, weights, steps)
+        done = jax.jit(scan, compiler_options=compiler_options(mesh))(weights)
         assert len(jax.tree.leaves(done)[0].sharding.device_set) == mesh.size
         return [np.asarray(leaf) for leaf in jax.tree.leaves(done)]
 
