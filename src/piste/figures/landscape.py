@@ -38,9 +38,9 @@ def contours(part: xr.Dataset, kernels: Sequence[str], caption: str) -> Picture:
 @styled
 def surfaces(part: xr.Dataset, kernels: Sequence[str], caption: str) -> Picture:
     """The same in three dimensions; on a logarithmic scale the height is log₁₀ loss."""
-    figure = Figure(figsize=(WIDTH, 3.9))
+    figure = Figure(figsize=(WIDTH, 3.7))
     FigureCanvasAgg(figure)
-    figure.subplots_adjust(left=0.0, right=0.9, bottom=0.2, top=0.94, wspace=0.16)
+    figure.subplots_adjust(left=0.0, right=0.9, bottom=0.2, top=0.99, wspace=0.16)
     scale = _scale(part)
     for place, kernel in enumerate(kernels):
         axes: Any = figure.add_subplot(1, 2, place + 1, projection="3d")

@@ -74,6 +74,7 @@ def first_stage(
     with jax.enable_x64(True):
         system = build(experiment)
         if store is None:
+            system = dataclasses.replace(system, only=("train_loss",))
             *_, last = train(system, Plan.of(experiment), system.start())
             state = last.state
         else:
