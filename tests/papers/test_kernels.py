@@ -13,7 +13,7 @@ from piste.claims import convergence, stages
 from piste.cli import main
 from piste.dynamics import build
 from piste.errors import InputError
-from piste.models import KernelLayer
+from piste.models import KERNELS, KernelLayer
 from piste.papers import Study
 from piste.papers.kernels import PAPER, presets, studies
 from piste.papers.kernels import calculations as parts
@@ -219,6 +219,7 @@ def test_a_kernel_from_a_file_of_ones_own(tmp_path, capsys):
     assert main(["run", "kernels/control", "--with", str(file), *words]) == 0
     shown = capsys.readouterr().out
     assert "cauchy-of-mine" in shown and "converged" in shown
+    del KERNELS["cauchy-of-mine"]
 
 
 @pytest.mark.parametrize(
