@@ -5,6 +5,7 @@ first step mean the same for every problem. A flow that does not get to its end 
 error: how it ended is part of what is returned, and the number of steps is bounded.
 """
 
+import dataclasses
 from collections.abc import Callable
 from typing import Any, ClassVar
 
@@ -125,7 +126,14 @@ def flow_for(
     """Follow the flow for a time; the one record is where it got to, however it ended."""
     units, settings = units or Units(), settings or FlowSettings()
     end, save = jnp.asarray(time / units.time), diffrax.SaveAt(t1=True)
-    return _flowed(_solve(gradient, params, data, units, settings, end, save), units)
+    # As a list: the solver's loops refuse trees with empty parts (a stack of depth 1).
+    leaves, tree = jax.tree.flatten(params)
+
+    def slopes(leaves, data):
+        return jax.tree.leaves(gradient(jax.tree.unflatten(tree, leaves), data))
+
+    ended = _flowed(_solve(slopes, leaves, data, units, settings, end, save), units)
+    return dataclasses.replace(ended, params=jax.tree.unflatten(tree, ended.params))
 
 
 class _Bracket(eqx.Module):

@@ -1,6 +1,7 @@
 """Figures of attention kernels: bounds, the transition, the pair and its controls."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -94,7 +95,7 @@ def _band(panel: Axes, series: xr.DataArray, colour: str, dashes: str, words: st
 
 
 @styled
-def transition(frame: pd.DataFrame, caption: str) -> Picture:
+def transition(frame: Any, caption: str) -> Picture:
     """f_T/f₀ against HD/Nn, with what W^V alone can reach at best."""
     names = list(dict.fromkeys(frame.kernel))
     figure, axes = canvas(1, len(names), 2.9, sharey=True)
@@ -121,7 +122,7 @@ def transition(frame: pd.DataFrame, caption: str) -> Picture:
 
 
 @styled
-def scale(frame: pd.DataFrame, caption: str) -> Picture:
+def scale(frame: Any, caption: str) -> Picture:
     """σ_min(B₀) against the scale of Q and K."""
     figure, axes = canvas(1, 1, 2.5)
     panel = axes[0, 0]
@@ -142,7 +143,7 @@ def scale(frame: pd.DataFrame, caption: str) -> Picture:
 
 
 @styled
-def success(frame: pd.DataFrame, caption: str) -> Picture:
+def success(frame: Any, caption: str) -> Picture:
     """How many seeds of every case succeed, by kernel."""
     figure, axes = canvas(1, 1, 2.7)
     panel, cases = axes[0, 0], list(dict.fromkeys(frame.case))
@@ -185,8 +186,9 @@ def attention_pair(runs: Mapping[str, xr.Dataset], heads: int, caption: str) -> 
             _numerals(panel, matrix)
             panel.set(xticks=[], yticks=[])
             panel.set_xlabel("key $j$", fontsize=8)
-            flat = pd.DataFrame(matrix).stack().rename("weight").reset_index()
-            flat = flat.set_axis(["query", "key", "weight"], axis=1)
+            places = np.ndindex(matrix.shape)
+            cells = [(k, j, matrix[k, j]) for k, j in places]
+            flat = pd.DataFrame(cells, columns=["query", "key", "weight"])
             rows.append(flat.assign(kernel=name, head=head + 1, when=words))
         line[0].set_ylabel(f"{name}\nquery $k$")
     assert image is not None

@@ -75,7 +75,8 @@ class Transition:
         same = _constants(theorem, kernel, seeds) | {
             "floor": ("cell", floors(kernel, *start))
         }
-        times, found = schedule(self.steps, self.dense), []
+        times = schedule(self.steps, self.dense)
+        found: list[xr.Dataset] = []
         for place, train in enumerate(TRAINED):
             rates = theorem.learning_rate
             losses = descend(kernel, train, start, rates, times, _loss)["loss"]
@@ -142,7 +143,8 @@ class Scale:
 
     def part(self, index: int) -> xr.Dataset:
         """All scales and seeds of one kernel."""
-        kernel, found = KERNELS[index], []
+        kernel = KERNELS[index]
+        found: list[xr.Dataset] = []
         seeds = range(self.first_seed, self.first_seed + self.seeds)
         for scale in _numbers("scales", self.scales, float):
             start = starts(

@@ -1,6 +1,7 @@
 """The figures of the paper, by name: those for which the runs are there."""
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 import xarray as xr
@@ -69,7 +70,11 @@ def _kernels() -> Picture:
     keys, queries = np.array([-2.0, 0.0, 2.0]), np.linspace(-4, 4, 161)
     with jax.enable_x64(True):
         weights = {
-            name: np.asarray(FUNCTIONS[name](queries[:, None], keys[:, None]))
+            name: np.asarray(
+                FUNCTIONS[name](
+                    jnp.asarray(queries)[:, None], jnp.asarray(keys)[:, None]
+                )
+            )
             for name in SHOWN_KERNELS
         }
     return figures.kernel_functions(weights, queries, keys, _KERNELS)

@@ -45,9 +45,10 @@ def _acceptance(frame: pd.DataFrame) -> str:
 
 def _losses(frame: pd.DataFrame) -> list[tuple[str, ...]]:
     found = []
-    for (kernel, train), rows in frame.groupby(["kernel", "trained"], sort=False):
+    named = frame.assign(name=frame["kernel"] + ", " + frame["trained"])
+    for name, rows in named.groupby("name", sort=False):
         ordered = rows.sort_values("HD/Nn")
-        found.append((f"  {kernel}, {train}", *(f"{x:.1e}" for x in ordered["f_T/f₀"])))
+        found.append((f"  {name}", *(f"{x:.1e}" for x in ordered["f_T/f₀"])))
     return found
 
 
@@ -64,7 +65,6 @@ def _bounds(frame: pd.DataFrame) -> str:
 def _success(frame: pd.DataFrame) -> list[tuple[str, ...]]:
     found = []
     for case, rows in frame.groupby("case", sort=False):
-        counts = rows.set_index("kernel")
-        words = (f"{r.succeed}/{r.runs}" for r in counts.itertuples())
+        words = (f"{r['succeed']}/{r['runs']}" for r in rows.to_dict("records"))
         found.append((f"  {case}", *words))
     return found
