@@ -30,8 +30,10 @@ from .sharded import host_mesh, sharded_gradient, sharded_outputs
 
 SEEN = 512
 """Training sequences on which the training loss is measured."""
-PIECE = 8
-"""Sequences that a device works on at a time; they stay in its cache."""
+PIECE = 2
+"""Sequences that a device works on at a time while training; they stay in its cache."""
+SCORED = 8
+"""The same without gradients, which take less room."""
 
 
 class Sequences(eqx.Module):
@@ -117,7 +119,7 @@ class ClassifierForm(AbstractForm):
             tokens = some.tokens.astype(jnp.int32)
             return logits(self.model, params, tokens, some.mask())
 
-        outputs = sharded_outputs(found, self._mesh(), piece=PIECE)
+        outputs = sharded_outputs(found, self._mesh(), piece=SCORED)
         return Scored(outputs(params, data), jnp.asarray(data.labels))
 
     def _mesh(self):

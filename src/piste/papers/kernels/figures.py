@@ -10,6 +10,7 @@ from piste.figures import Picture, pathfinder
 from piste.figures import kernels as figures
 from piste.figures.classification import classification
 from piste.models.attention import KERNELS as FUNCTIONS
+from piste.tasks import Pathfinder
 
 from .calculations import TRAINED
 from .presets import KERNELS
@@ -46,8 +47,9 @@ def pictures(evidence) -> dict[str, Picture]:
             groups = _grouped(evidence[task])
             found[task] = classification(groups, f"{words}. {_REAL}")
     if "pathfinder" in evidence:
-        settings = pathfinder_desk().task.images
-        found["images"] = pathfinder(settings, _IMAGES, seed=0)
+        task = pathfinder_desk().task
+        assert isinstance(task, Pathfinder)
+        found["images"] = pathfinder(task.images, _IMAGES, seed=0)
     return found
 
 
