@@ -84,6 +84,7 @@ def test_probes_see_all_sets_without_dropout():
     assert_close(test.logits, expected, slack=10)
     right = np.argmax(expected, -1) == np.asarray(form.test.labels)
     assert float(test.accuracy()) == pytest.approx(right.mean())
+    # Fewer sequences than a landscape surveys: the same loss.
     assert_close(form.evaluation_loss(form.initial()), view.train.loss())
 
 

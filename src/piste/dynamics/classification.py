@@ -30,6 +30,8 @@ from .sharded import host_mesh, sharded_gradient, sharded_outputs
 
 SEEN = 512
 """Training sequences on which the training loss is measured."""
+SURVEYED = 64
+"""Training sequences whose loss a landscape shows, at thousands of points."""
 PIECE = 2
 """Sequences that a device works on at a time while training; they stay in its cache."""
 SCORED = 8
@@ -97,8 +99,9 @@ class ClassifierForm(AbstractForm):
         return jax.lax.dynamic_slice(order, (place * self.batch,), (self.batch,))
 
     def evaluation_loss(self, params):
-        """The loss on a fixed part of the training set, without dropout."""
-        return self._scored(params, self._seen()).loss()
+        """The loss on a few fixed training sequences, without dropout: for landscapes."""
+        few = jax.tree.map(lambda x: jnp.asarray(x)[:SURVEYED], self.train)
+        return self._scored(params, few).loss()
 
     def _seen(self) -> Sequences:
         return jax.tree.map(lambda x: jnp.asarray(x)[:SEEN], self.train)
