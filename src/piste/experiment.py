@@ -26,12 +26,12 @@ class Record:
 
     dense: int = option(default=200, least=1)
     """Every step is recorded up to here; afterwards the gap doubles as time doubles."""
-    every: int = option(default=0, least=0)
-    """If above 0, every so many steps are recorded instead, from first to last."""
     test_every: int = option(default=16, least=1)
     """Test probes are measured at every so many records."""
     chunk: int = option(default=32, least=1)
     """Records between two checkpoints; also the block size on disk."""
+    every: int = option(default=0, least=0)
+    """If above 0, every so many steps are recorded instead, from first to last."""
 
     def times(self, steps: int) -> np.ndarray:
         """The recorded steps, from 0 to ``steps``, both included.

@@ -170,7 +170,7 @@ def test_loss_and_accuracy_of_written_out_logits():
 )
 def test_a_bad_field_is_one_line(fields, line):
     with pytest.raises(InputError) as caught:
-        from_json(Classifier, fields)
+        Classifier(**fields)
     assert str(caught.value) == line
 
 

@@ -73,8 +73,8 @@ def written_out(kernel, queries, keys, values, mask):
         k, v = k[np.asarray(mask[b])], v[np.asarray(mask[b])]
         squares = ((q[:, None] - k) ** 2).sum(-1)
         weights = np.exp(q @ k.T) if kernel == "softmax" else np.exp(-squares / 2)
-        if kernel == "gaussian-rows":
-            weights = np.exp(-squares / 2)
+        if kernel == "linear":
+            weights = q @ k.T
         if kernel in ("softmax", "gaussian-rows"):
             weights = weights / weights.sum(1, keepdims=True)
         weights = weights / (len(k) if kernel == "gaussian-mean" else 1)

@@ -7,9 +7,15 @@ import typing
 from hypothesis import strategies as st
 
 from piste.experiment import Experiment, Record
-from piste.models import MODELS, Stack
+from piste.models import MODELS, Classifier, Stack
 from piste.rules import RULES
-from piste.tasks import TASKS, NoisyImages, SignalNoise
+from piste.tasks import (
+    TASKS,
+    DecisionLists,
+    NoisyImages,
+    SignalNoise,
+    TokenRegression,
+)
 
 
 def _field(field: dataclasses.Field, kind: type) -> st.SearchStrategy:
@@ -60,7 +66,36 @@ def _fit_stack(parts: dict) -> dict:
     return parts | {"heads": heads} | fitted
 
 
+def _fit_classifier(parts: dict) -> dict:
+    """Heads share out the dimension."""
+    heads = min(parts["heads"], parts["dimension"])
+    dimension = parts["dimension"] - parts["dimension"] % heads
+    return parts | {"heads": heads, "dimension": dimension}
+
+
+def _fit_lists(parts: dict) -> dict:
+    """Lists fit into the vocabulary, sequences too, and few sets have weights."""
+    size = min(parts["vocabulary"], 12)
+    length = min(parts["length"], size)
+    sets = range(-(-size // length), math.comb(size, length) + 1)
+    return parts | {
+        "vocabulary": size,
+        "length": length,
+        "list_bound": min(parts["list_bound"], size - 1),
+        "support_sets": min(max(parts["support_sets"], sets[0]), sets[-1]),
+    }
+
+
+def _fit_regression(parts: dict) -> dict:
+    """A sphere has two dimensions or more, hardest targets have one output."""
+    outputs = 1 if parts["targets"] == "hardest" else parts["outputs"]
+    return parts | {"dimension": parts["dimension"] + 1, "outputs": outputs}
+
+
 _FITS = {
+    Classifier: _fit_classifier,
+    DecisionLists: _fit_lists,
+    TokenRegression: _fit_regression,
     SignalNoise: _fit_signal_noise,
     NoisyImages: _fit_noisy_images,
     Stack: _fit_stack,

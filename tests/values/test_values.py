@@ -10,7 +10,7 @@ from piste.rules import GD, Adam, Lion, SignGD
 from piste.tasks import SignalNoise
 from piste.values import digest, fields_of, from_json, override, to_json
 
-RULE_WORDS = "signgd, gd, normalised-gd, adam, lion"
+RULE_WORDS = "signgd, gd, normalised-gd, adam, lion, flow"
 
 
 def test_override_reaches_every_depth_in_either_spelling():
