@@ -32,6 +32,8 @@ class Record:
     """Records between two checkpoints; also the block size on disk."""
     every: int = option(default=0, least=0)
     """If above 0, every so many steps are recorded instead, from first to last."""
+    curvature: bool = False
+    """Whether to measure the extreme eigenvalues of the Hessian with the test probes."""
 
     def times(self, steps: int) -> np.ndarray:
         """The recorded steps, from 0 to ``steps``, both included.

@@ -23,6 +23,10 @@ ASSEMBLIES = (TWO_TOKEN, LISTS, REGRESSION, SEQUENCES)
 """Every kind of task with the models that can read it; a new kind is a new row."""
 
 
+CURVED = ("full", "enumeration", "support")
+"""Forms whose parameters are the weights themselves: their Hessian is the loss's own."""
+
+
 def assembly_of(experiment: Experiment) -> Assembly:
     """The row of the table for a task and a model, or one line that says what is."""
     task, model = experiment.task, experiment.model
@@ -77,12 +81,15 @@ def build(
     with jax.enable_x64(True):
         form = assembly.make(form_name, experiment, start, whole)
         rule = settled(experiment.rule, form)
-        return System(*_rounded((form, rule), experiment.precision))
+        parts = _rounded((form, rule), experiment.precision)
+        return System(*parts, curvature=experiment.record.curvature)
 
 
 def choose_form(experiment: Experiment) -> str:
     """The form that is fastest and most exact among those that hold; checks a choice."""
     held = assembly_of(experiment).forms(experiment)
+    if experiment.record.curvature:
+        held = {name: holds and name in CURVED for name, holds in held.items()}
     allowed = [name for name, holds in held.items() if holds]
     if experiment.form == "auto":
         return allowed[0]

@@ -13,6 +13,7 @@ from jaxtyping import Array, Bool, Float, Int, PyTree
 
 from piste.experiment import Experiment
 from piste.probes import OFTEN, RARELY, Probe
+from piste.probes.curvature import hessian_extremes
 from piste.rules import GD, Flow, Rule
 
 from ._base import AbstractForm, State
@@ -28,6 +29,23 @@ class FlowState(eqx.Module):
     solver_steps: Int[Array, ""]
 
 
+def _hessian_ends(given) -> Float[Array, " end"]:
+    form, params = given
+    found = hessian_extremes(lambda w: form.loss_and_gradient(w)[1], params)
+    return jnp.stack([found.smallest, found.largest])
+
+
+CURVATURE = Probe(
+    "hessian_extremes",
+    r"$\lambda_{\min}, \lambda_{\max}$",
+    "smallest and largest eigenvalue of the Hessian of the training loss",
+    _hessian_ends,
+    ("end",),
+    along=RARELY,
+    on_form=True,
+)
+
+
 class System(eqx.Module):
     """All that a step needs and does not change: the form and the rule."""
 
@@ -35,10 +53,12 @@ class System(eqx.Module):
     rule: Rule
     only: tuple[str, ...] = eqx.field(static=True, default=())
     """Names of the probes to measure; empty for all that the form has."""
+    curvature: bool = eqx.field(static=True, default=False)
+    """Whether the ends of the Hessian's spectrum are measured too."""
 
     def probes(self) -> tuple[Probe, ...]:
         """What is measured."""
-        known = self.form.probes()
+        known = self.form.probes() + ((CURVATURE,) if self.curvature else ())
         return tuple(p for p in known if not self.only or p.name in self.only)
 
     def start(self) -> State:
@@ -125,12 +145,13 @@ class System(eqx.Module):
         )
 
     def _measure(self, state: State, along: str) -> Records:
-        views = {
-            False: self.form.view(state.params),
-            True: self.form.test_view(state.params),
+        form, params = self.form, state.params
+        views = {False: form.view(params), True: form.test_view(params)}
+        probes = [probe for probe in self.probes() if probe.along == along]
+        return {
+            p.name: p.compute((form, params) if p.on_form else views[p.on_test])
+            for p in probes
         }
-        probes = (probe for probe in self.probes() if probe.along == along)
-        return {probe.name: probe.compute(views[probe.on_test]) for probe in probes}
 
 
 def _slope(params: PyTree, form: AbstractForm) -> PyTree:

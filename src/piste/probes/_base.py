@@ -26,3 +26,5 @@ class Probe:
     along: str = OFTEN
     on_test: bool = False
     """Whether the data is the test set."""
+    on_form: bool = False
+    """Whether it is a function of the form and its parameters, not of a view."""
