@@ -60,8 +60,8 @@ def thm_2() -> Experiment:
     """``piste run decision-lists/thm-2``: about 30 s.
 
     Descent on W and V from cP on 200 sets, (64, 32, 2), at 0.15/λ_max of the start
-    (the curvature grows up to 6 times on the path). Perfect after some 40 steps, of the
-    millions that Theorem 2 allows.
+    (the curvature grows up to 6 times on the path). Perfect at step 3 of the millions
+    that Theorem 2 allows.
     """
     task = DecisionLists(
         64,
