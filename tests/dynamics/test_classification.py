@@ -152,6 +152,7 @@ def test_what_cannot_be_trained_is_one_line(changes, line):
         dynamics.build(dataclasses.replace(SMALL, **changes))
 
 
+@pytest.mark.slow
 def test_plain_descent_is_stochastic_descent():
     run = run_in_memory(dataclasses.replace(SMALL, rule=GD(learning_rate=0.1)))
     assert np.isfinite(run.train_loss).all()
