@@ -165,6 +165,7 @@ def _run(options, rest: list[str]) -> int:
     base = preset(options.preset)
     from piste.caching import keep_compiled_programs
     from piste.console import console, progress, watcher
+    from piste.describe import describe_run
     from piste.devices import one_device_a_core
     from piste.models import Classifier
     from piste.store import Store
@@ -188,7 +189,7 @@ def _run(options, rest: list[str]) -> int:
             found = store.run(experiment, label, watch, options.fresh)
     else:
         out.print("already run; this is the stored result (--fresh runs again)")
-    _describe(out, found)
+    describe_run(out, found)
     return 0
 
 
@@ -239,59 +240,10 @@ def _show(options, rest: list[str]) -> int:
     import_file(options.file)
     from piste.api import open_run
     from piste.console import console
+    from piste.describe import describe_run
 
-    _describe(console(), open_run(options.run))
+    describe_run(console(), open_run(options.run))
     return 0
-
-
-def _describe(out, run) -> None:
-    from piste.claims import stages
-    from piste.console import plain_table
-    from piste.values import fields_of
-
-    manifest, trajectory = run.manifest, run.trajectory()
-    out.print(f"[bold]{manifest.name}[/bold]  {run.folder}")
-    environment = manifest.environment
-    out.print(
-        f"{manifest.form} form · {run.experiment.precision} · {environment['device']} · "
-        f"{manifest.seconds:.1f} s · piste {environment['versions']['piste']}"
-    )
-    if manifest.diverged >= 0:
-        out.print(f"[red]✗ stopped[/red] at step {manifest.diverged}: {manifest.ended}")
-    settings = [(name, value) for name, value in fields_of(run.experiment).items()]
-    out.print(plain_table(("field", "value"), settings))
-    out.print()
-    if manifest.diverged < 0:
-        out.print(plain_table(*_stage_rows(stages(trajectory))))
-        out.print()
-    out.print(_last_line(trajectory))
-
-
-LAST = (
-    "train_loss",
-    "test_loss",
-    "test_error",
-    "margin",
-    "accuracy",
-    "validation_accuracy",
-    "test_accuracy",
-)
-"""Probes of one number whose last value says how a run went."""
-
-
-def _last_line(trajectory) -> str:
-    known = (name for name in LAST if name in trajectory)
-    return " · ".join(
-        f"{name.replace('_', ' ')} {float(trajectory[name][-1]):.3g}" for name in known
-    )
-
-
-def _stage_rows(timeline):
-    rows = [
-        (name, "–" if b.step is None else b.step, b.sentence())
-        for name, b in timeline.boundaries.items()
-    ]
-    return ("boundary", "step", "evidence"), rows
 
 
 def _reproduce(options, rest: list[str]) -> int:
@@ -301,6 +253,7 @@ def _reproduce(options, rest: list[str]) -> int:
     paper = find_paper(options.paper)
     from piste.caching import keep_compiled_programs
     from piste.console import console, progress, watcher
+    from piste.describe import print_verdicts
     from piste.reproduce import chosen, is_stored, reproduce, result_folder
     from piste.store import environment
 
@@ -332,25 +285,13 @@ def _reproduce(options, rest: list[str]) -> int:
     out.print()
     for words in paper.part("summary").lines(results.tables):
         out.print(words)
-    _print_verdicts(out, results.judgements)
+    print_verdicts(out, results.judgements)
     folder = results.folder
     out.print(
         f"\n  {folder / 'report.html'}   figures/ ({results.pictures})   "
         f"tables/ ({len(results.tables)})   verdicts.json   runs/ ({results.runs})"
     )
     return 0
-
-
-def _print_verdicts(out, judgements) -> None:
-    from piste.console import mark, plain_table
-    from piste.report.page import margin, tally
-
-    rows = [
-        (f"  {j.claim.name}", mark(j.sign, j.words()), margin(j.margin()))
-        for j in judgements
-    ]
-    out.print(plain_table(("  Claims", "verdict", "margin"), rows))
-    out.print(f"  {tally(judgements)}")
 
 
 def _landscape(options, rest: list[str]) -> int:
@@ -393,11 +334,12 @@ def _verify(options, rest: list[str]) -> int:
     _no_more(rest)
     paper = find_paper(options.paper)
     from piste.console import console
+    from piste.describe import print_verdicts
     from piste.reproduce import verify
 
     out = console()
     judgements = verify(paper, options.out)
-    _print_verdicts(out, judgements)
+    print_verdicts(out, judgements)
     for judgement in judgements:
         out.print(f"\n[bold]{judgement.claim.name}[/bold]: {judgement.claim.statement}")
         for verdict in judgement.verdicts:

@@ -5,10 +5,12 @@ is filled from public mirrors. Wherever they come from, files are compared with 
 sha256 of the originals.
 """
 
+import gzip
 import hashlib
 import os
 import shutil
 import tempfile
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -163,3 +165,15 @@ def _put(file: Path, folder: Path) -> None:
         part.replace(folder / file.name)
     finally:
         part.unlink(missing_ok=True)
+
+
+def unzipped(path: Path) -> bytes:
+    """The content of a gzip file, or one line that says what is wrong with it."""
+    try:
+        return gzip.decompress(path.read_bytes())
+    except EOFError:
+        raise InputError(f"{path}: is truncated; must be a whole gzip file") from None
+    except (gzip.BadGzipFile, zlib.error) as error:
+        raise InputError(f"{path}: is damaged ({error}); must be a gzip file") from None
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror})") from None

@@ -6,7 +6,6 @@ However they come, they are put into one order, so that a seed splits them alike
 
 import csv
 import functools
-import gzip
 import io
 import os
 import re
@@ -20,7 +19,7 @@ import numpy as np
 from piste.errors import InputError
 
 from ._base import TextSet
-from .cache import VARIABLE, File, Source, locate
+from .cache import VARIABLE, File, Source, locate, unzipped
 
 ARCHIVE = "aclImdb_v1.tar.gz"
 FOLDER = "aclImdb"
@@ -113,7 +112,7 @@ def _tables(path: Path) -> dict[str, list[Review]]:
 
 def read_table(path: Path) -> list[Review]:
     """Read a compressed table with the columns ``label`` and ``text``."""
-    rows = csv.reader(io.StringIO(_decoded(_unzipped(path), str(path)), newline=""))
+    rows = csv.reader(io.StringIO(_decoded(unzipped(path), str(path)), newline=""))
     try:
         header = next(rows, [])
         for name in ("label", "text"):
@@ -137,17 +136,6 @@ def _row(path: Path, line: int, header: list[str], row: list[str]) -> Review:
     if fields["label"] not in ("0", "1"):
         raise InputError(f"{place}: label = {fields['label']}: must be 0 or 1")
     return _checked(fields["text"], place), int(fields["label"])
-
-
-def _unzipped(path: Path) -> bytes:
-    try:
-        return gzip.decompress(path.read_bytes())
-    except EOFError:
-        raise InputError(f"{path}: is truncated; must be a whole gzip file") from None
-    except (gzip.BadGzipFile, zlib.error) as error:
-        raise InputError(f"{path}: is damaged ({error}); must be a gzip file") from None
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror})") from None
 
 
 # --- the extracted folders, and the archive -------------------------------------------

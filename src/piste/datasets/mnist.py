@@ -1,9 +1,7 @@
 """MNIST, from its four original IDX files (LeCun, Cortes and Burges)."""
 
 import functools
-import gzip
 import math
-import zlib
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +10,7 @@ from jaxtyping import UInt8
 from piste.errors import InputError
 
 from ._base import ImageSet, grey
-from .cache import File, Source, locate
+from .cache import File, Source, locate, unzipped
 
 SIDE = 28
 
@@ -74,7 +72,7 @@ def read_idx(path: Path, *, rank: int) -> UInt8[np.ndarray, "*axis"]:
     The header is 0, 0, 8 (for bytes), the rank, and each length as four bytes, the most
     significant first; the rest is the array in C order.
     """
-    content = _decompressed(path)
+    content = unzipped(path)
     expected = bytes([0, 0, 8, rank])
     if content[:4] != expected:
         found = content[:4].hex() or "nothing"
@@ -88,14 +86,3 @@ def read_idx(path: Path, *, rank: int) -> UInt8[np.ndarray, "*axis"]:
         shown = "×".join(map(str, shape))
         raise InputError(f"{path}: has {size} bytes of data; must be {shown}")
     return np.frombuffer(content, np.uint8, offset=start).reshape(shape)
-
-
-def _decompressed(path: Path) -> bytes:
-    try:
-        return gzip.decompress(path.read_bytes())
-    except EOFError:
-        raise InputError(f"{path}: is truncated; must be a whole gzip file") from None
-    except (gzip.BadGzipFile, zlib.error) as error:
-        raise InputError(f"{path}: is damaged ({error}); must be a gzip file") from None
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror})") from None

@@ -40,6 +40,11 @@ def _numbers(name: str, text: str, kind: type) -> list:
     return found
 
 
+def _shapes(heads: str) -> list[tuple[str, int]]:
+    """Every kernel with every number of heads: what a part is for."""
+    return list(itertools.product(KERNELS, _numbers("heads", heads, int)))
+
+
 def _loss(view: RegressionView) -> dict:
     return {"loss": view.loss()}
 
@@ -57,18 +62,15 @@ class Transition:
     """Every step is recorded up to here, later ones ever more thinly."""
 
     def __post_init__(self):
-        _numbers("heads", self.heads, int)
+        _shapes(self.heads)
 
     def parts(self) -> int:
         """One for every kernel and number of heads."""
-        return len(self._shapes())
-
-    def _shapes(self) -> list[tuple[str, int]]:
-        return list(itertools.product(KERNELS, _numbers("heads", self.heads, int)))
+        return len(_shapes(self.heads))
 
     def part(self, index: int) -> xr.Dataset:
         """Train all seeds of one kernel and H, twice."""
-        kernel, heads = self._shapes()[index]
+        kernel, heads = _shapes(self.heads)[index]
         seeds = range(self.first_seed, self.first_seed + self.seeds)
         start = starts(REGRESSION, KernelLayer(heads=heads), seeds)
         theorem = first_theorem(kernel, *start)
@@ -98,18 +100,15 @@ class Acceptance:
     steps: int = option(default=3000, least=2)
 
     def __post_init__(self):
-        _numbers("heads", self.heads, int)
+        _shapes(self.heads)
 
     def parts(self) -> int:
         """One for every kernel and number of heads."""
-        return len(self._shapes())
-
-    def _shapes(self) -> list[tuple[str, int]]:
-        return list(itertools.product(KERNELS, _numbers("heads", self.heads, int)))
+        return len(_shapes(self.heads))
 
     def part(self, index: int) -> xr.Dataset:
         """Train W^V and regress log f on t."""
-        kernel, heads = self._shapes()[index]
+        kernel, heads = _shapes(self.heads)[index]
         seeds = range(self.first_seed, self.first_seed + self.seeds)
         model = KernelLayer(heads=heads, kernel=kernel, output="equal")
         task = dataclasses.replace(REGRESSION, targets="hardest")

@@ -1,0 +1,69 @@
+"""What the command line says of a run and of verdicts."""
+
+from collections.abc import Sequence
+
+import xarray as xr
+from rich.console import Console
+
+from piste.claims import Judgement, Timeline, stages
+from piste.console import mark, plain_table
+from piste.report.page import margin, tally
+from piste.store import Run
+from piste.values import fields_of
+
+
+def describe_run(out: Console, run: Run) -> None:
+    """A run's name, settings, stages and last numbers."""
+    manifest, trajectory = run.manifest, run.trajectory()
+    out.print(f"[bold]{manifest.name}[/bold]  {run.folder}")
+    environment = manifest.environment
+    out.print(
+        f"{manifest.form} form · {run.experiment.precision} · {environment['device']} · "
+        f"{manifest.seconds:.1f} s · piste {environment['versions']['piste']}"
+    )
+    if manifest.diverged >= 0:
+        out.print(f"[red]✗ stopped[/red] at step {manifest.diverged}: {manifest.ended}")
+    settings = [(name, value) for name, value in fields_of(run.experiment).items()]
+    out.print(plain_table(("field", "value"), settings))
+    out.print()
+    if manifest.diverged < 0:
+        out.print(plain_table(*_stage_rows(stages(trajectory))))
+        out.print()
+    out.print(_last_line(trajectory))
+
+
+LAST = (
+    "train_loss",
+    "test_loss",
+    "test_error",
+    "margin",
+    "accuracy",
+    "validation_accuracy",
+    "test_accuracy",
+)
+"""Probes of one number whose last value says how a run went."""
+
+
+def _last_line(trajectory: xr.Dataset) -> str:
+    known = (name for name in LAST if name in trajectory)
+    return " · ".join(
+        f"{name.replace('_', ' ')} {float(trajectory[name][-1]):.3g}" for name in known
+    )
+
+
+def _stage_rows(timeline: Timeline):
+    rows = [
+        (name, "–" if b.step is None else b.step, b.sentence())
+        for name, b in timeline.boundaries.items()
+    ]
+    return ("boundary", "step", "evidence"), rows
+
+
+def print_verdicts(out: Console, judgements: Sequence[Judgement]) -> None:
+    """A row for each claim, and how many hold."""
+    rows = [
+        (f"  {j.claim.name}", mark(j.sign, j.words()), margin(j.margin()))
+        for j in judgements
+    ]
+    out.print(plain_table(("  Claims", "verdict", "margin"), rows))
+    out.print(f"  {tally(judgements)}")
