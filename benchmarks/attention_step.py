@@ -37,7 +37,8 @@ from piste.dynamics.sharded import (  # noqa: E402
     host_mesh,
     sharded_gradient,
 )
-from piste.models import Classifier, cross_entropy, logits, multi_head  # noqa: E402
+from piste.models import Classifier, multi_head  # noqa: E402
+from piste.models.classifier import cross_entropy, logits  # noqa: E402
 
 BATCH, VOCABULARY, CLASSES, LEARNING_RATE = 16, 256, 2, 1e-3
 
@@ -118,6 +119,7 @@ def torch_step(form: str, length: int):
 
     torch.set_num_threads(CORES)
     size, hidden, heads, width = 64, 128, 2, 32
+    gelu = partial(nn.GELU, approximate="tanh")  # that of our classifier
 
     class Block(nn.Module):
         def __init__(self):
@@ -126,7 +128,7 @@ def torch_step(form: str, length: int):
             self.mixed = nn.Linear(size, 3 * size, bias=False)
             self.output = nn.Linear(size, size)
             self.mlp = nn.Sequential(
-                nn.Linear(size, hidden), nn.GELU(), nn.Linear(hidden, size)
+                nn.Linear(size, hidden), gelu(), nn.Linear(hidden, size)
             )
             self.drop = nn.Dropout(0.1)
 
@@ -155,7 +157,7 @@ def torch_step(form: str, length: int):
             self.blocks = nn.Sequential(Block(), Block())
             self.norm, self.drop = nn.LayerNorm(size), nn.Dropout(0.1)
             self.head = nn.Sequential(
-                nn.Linear(size, hidden), nn.GELU(), nn.Linear(hidden, CLASSES)
+                nn.Linear(size, hidden), gelu(), nn.Linear(hidden, CLASSES)
             )
 
         def forward(self, tokens):

@@ -98,6 +98,16 @@ LANDSCAPE = {
 """Options of `piste landscape`: the fields of its comparison."""
 
 
+def _devices_for(*experiments) -> None:
+    """All cores for classifiers; nothing may have been computed before."""
+    from piste.devices import one_device_a_core
+    from piste.models import Classifier
+
+    models = (getattr(experiment, "model", None) for experiment in experiments)
+    if any(isinstance(model, Classifier) for model in models):
+        one_device_a_core()
+
+
 def _with(parser: argparse.ArgumentParser) -> None:
     words = "a Python file to import first, for instance one with a kernel of your own"
     parser.add_argument("--with", type=Path, dest="file", metavar="FILE", help=words)
@@ -166,16 +176,13 @@ def _run(options, rest: list[str]) -> int:
     from piste.caching import keep_compiled_programs
     from piste.console import console, progress, watcher
     from piste.describe import describe_run
-    from piste.devices import one_device_a_core
-    from piste.models import Classifier
     from piste.store import Store
     from piste.values import override
 
     keep_compiled_programs()
 
     experiment = override(base, changes)
-    if isinstance(experiment.model, Classifier):
-        one_device_a_core()
+    _devices_for(experiment)
     store = Store(options.out / "runs")
     out = console()
     found = None if options.fresh else store.find(experiment)
@@ -262,6 +269,7 @@ def _reproduce(options, rest: list[str]) -> int:
     only = [name for name in options.only.split(",") if name]
     folder = result_folder(paper, options.out, options.quick)
     studies = chosen(paper, options.quick, only, options.theory)
+    _devices_for(*(study.base for study in studies))
     out = console()
     out.print(f"[bold]{paper.name}[/bold] · {paper.title}")
     cores = environment()["cores"]
@@ -302,9 +310,7 @@ def _landscape(options, rest: list[str]) -> int:
     from piste.caching import keep_compiled_programs
     from piste.compare_landscapes import compare, lines
     from piste.console import console, plain_table, progress, watcher
-    from piste.devices import one_device_a_core
     from piste.landscape.study import Comparison, Study, check
-    from piste.models import Classifier
     from piste.values import from_json, override
 
     keep_compiled_programs()
@@ -313,8 +319,7 @@ def _landscape(options, rest: list[str]) -> int:
     settings = from_json(Comparison, chosen)
     name = run_name(options.preset.split("/")[-1], changes) + f"-{settings.plane}"
     experiment = override(base, changes)
-    if isinstance(experiment.model, Classifier):
-        one_device_a_core()
+    _devices_for(experiment)
     study = Study(experiment, settings, options.out, name)
     check(study)
     out = console()

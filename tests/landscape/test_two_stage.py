@@ -11,11 +11,19 @@ from piste.compare_landscapes import compare
 from piste.dynamics import Plan, build, draw, train
 from piste.errors import InputError
 from piste.experiment import Experiment, Record
-from piste.landscape import planes, study, surface, tables, trajectory, two_stage
+from piste.landscape import (
+    planes,
+    stored,
+    study,
+    surface,
+    tables,
+    trajectory,
+    two_stage,
+)
 from piste.landscape.study import Comparison, Study
 from piste.models import KernelLayer, OneHot
 from piste.rules import GD, Adam
-from piste.store import Store
+from piste.store import Store, save_state
 from piste.tasks import DecisionLists, TokenRegression
 from piste.testing import assert_close
 from piste.values import override
@@ -148,10 +156,63 @@ def test_a_study_is_stored_and_goes_on_where_it_was_stopped(tmp_path, monkeypatc
     for part, truth in zip(parts, whole.parts, strict=True):
         np.testing.assert_array_equal(part.loss.values, truth.loss.values)
         np.testing.assert_array_equal(part.coordinates, truth.coordinates)
-    damaged = next((tmp_path / "cut/landscape/stages").glob("gaussian-seed=0-*"))
+    damaged = next((tmp_path / "cut/landscape/stages").glob("gaussian-seed=0-*/*"))
     damaged.write_bytes(damaged.read_bytes()[:-1])
-    with pytest.raises(InputError, match="damaged"):
-        study.run(interrupted, fresh=True)
+    monkeypatch.setattr(two_stage, "train", train)
+    again = study.run(interrupted, fresh=True)  # what is damaged is trained again
+    np.testing.assert_array_equal(again[0].loss.values, whole.parts[0].loss.values)
+
+
+def test_a_second_stage_goes_on_to_the_same_bits(tmp_path, monkeypatch):
+    whole = Study(REGRESSION, TINY, tmp_path / "whole")
+    truth = study.run(whole)
+    cut, calls = Study(REGRESSION, TINY, tmp_path / "cut"), []
+
+    def stop(*args):
+        # Killed between a snapshot and the state after it, in the second stage.
+        calls.append(1)
+        if len(calls) == 6:
+            raise KeyboardInterrupt
+        save_state(*args)
+
+    monkeypatch.setattr(stored, "save_state", stop)
+    with pytest.raises(KeyboardInterrupt):
+        study.run(cut)
+    assert not list(cut.folder.glob("*.zarr"))
+    monkeypatch.setattr(stored, "save_state", save_state)
+    monkeypatch.setattr(stored.Stage, "of", kept := Kept(stored.Stage.of))
+    parts = study.run(cut)
+    assert kept.steps[0].tolist() == [20, 21, 25, 32]
+    for one, two in zip(parts, truth, strict=True):
+        np.testing.assert_array_equal(one.loss.values, two.loss.values)
+        np.testing.assert_array_equal(one.true_loss.values, two.true_loss.values)
+
+
+class Kept:
+    """Remember the steps that stages are made of."""
+
+    def __init__(self, real):
+        self.real, self.steps = real, []
+
+    def __call__(self, kernel, system, steps, params):
+        self.steps.append(steps)
+        return self.real(kernel, system, steps, params)
+
+
+def test_a_damaged_stage_is_named(tmp_path):
+    one = Study(REGRESSION, TINY, tmp_path)
+    study.run(one)
+    damaged = next(one.stages.glob("gaussian-seed=1-*/snapshot-001.npz"))
+    damaged.write_bytes(damaged.read_bytes()[:-1])
+    other = Study(REGRESSION, dataclasses.replace(TINY, plane="pca"), tmp_path)
+    with pytest.raises(InputError, match="snapshot-001.npz: damaged"):
+        study.run(other)
+
+
+def test_work_is_counted_in_steps_and_points():
+    assert TINY.pairs() == 4
+    # A model: 20 steps, then twice 12; a pair: twice 25 points.
+    assert [TINY.work(20, n) for n in range(5)] == [0, 94, 144, 238, 288]
 
 
 def test_the_paired_table_counts_models_and_pairs():

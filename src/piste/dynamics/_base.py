@@ -73,6 +73,10 @@ class AbstractForm(eqx.Module):
         """Whether the flow over a time needs an implicit solver."""
         return False
 
+    def compiler_options(self) -> dict[str, int | bool]:
+        """What the compiler of a chunk of training should be told."""
+        return {}
+
 
 class State(eqx.Module):
     """What the next step needs."""

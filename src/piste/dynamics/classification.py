@@ -26,7 +26,12 @@ from piste.streams import Stream, stream
 from piste.tasks import Pathfinder, Text, TokenSequences
 
 from ._base import AbstractForm, Assembly, Start
-from .sharded import host_mesh, sharded_gradient, sharded_outputs
+from .sharded import (
+    compiler_options,
+    host_mesh,
+    sharded_gradient,
+    sharded_outputs,
+)
 
 SEEN = 512
 """Training sequences on which the training loss is measured."""
@@ -133,6 +138,10 @@ class ClassifierForm(AbstractForm):
         return next(
             size for size in range(min(PIECE, share), 0, -1) if share % size == 0
         )
+
+    def compiler_options(self):
+        """Those that suit a batch that is shared out."""
+        return compiler_options(self._mesh())
 
     def probes(self):
         """Losses and accuracies; validation where there is such a set."""

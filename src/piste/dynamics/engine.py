@@ -1,9 +1,9 @@
 """Training in compiled chunks: some records, each after a number of steps."""
 
 import dataclasses
+import functools
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 
 import equinox as eqx
 import jax
@@ -73,7 +73,7 @@ class System(eqx.Module):
     def advance(self, state: State, steps: Int[Array, ""]) -> State:
         """So many steps of training; under the flow, the time of so many in one solve."""
         if isinstance(self.rule, Flow):
-            flowing = partial(self._flow, state, steps)
+            flowing = functools.partial(self._flow, state, steps)
             return jax.lax.cond(steps > 0, flowing, lambda: state)
         return jax.lax.fori_loop(0, steps, lambda _, s: self.step(s), state)
 
@@ -162,8 +162,7 @@ def _slope(params: PyTree, form: AbstractForm) -> PyTree:
     return jax.tree.map(jnp.negative, moved)
 
 
-@jax.jit
-def run_chunk(
+def _chunk(
     system: System,
     state: State,
     gaps: Int[Array, " record"],
@@ -178,6 +177,15 @@ def run_chunk(
         return system.checked(state, records), records
 
     return jax.lax.scan(record, state, (gaps, tests))
+
+
+run_chunk = jax.jit(_chunk)
+
+
+@functools.cache
+def _compiled(options: frozenset[tuple[str, int | bool]]):
+    """The same program for a form that tells the compiler something."""
+    return jax.jit(_chunk, compiler_options=dict(options)) if options else run_chunk
 
 
 @dataclass(frozen=True)
@@ -233,11 +241,12 @@ class Chunk:
 def train(system: System, plan: Plan, state: State, start: int = 0) -> Iterator[Chunk]:
     """Run the chunks from ``start`` on; stop after one in which the loss diverged."""
     along = {probe.name: probe.along for probe in system.probes()}
+    program = _compiled(frozenset(system.form.compiler_options().items()))
     for index in range(start, plan.chunks):
         if int(state.diverged) >= 0:
             return
         gaps, flags = plan.gaps(index), plan.flags(index)
-        state, records = run_chunk(system, state, gaps, flags)
+        state, records = program(system, state, gaps, flags)
         kept = {
             name: _kept(np.asarray(part), along[name], plan, index)
             for name, part in records.items()

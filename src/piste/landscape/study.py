@@ -6,6 +6,7 @@ first of these that is missing.
 """
 
 import functools
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,17 +17,9 @@ import numpy as np
 import xarray as xr
 
 from piste.dynamics import State
-from piste.errors import InputError
 from piste.experiment import Experiment
-from piste.models import KERNELS, Stack, TwoLayer
-from piste.store import (
-    Store,
-    describe_parts,
-    in_parts,
-    load_state,
-    make_folder,
-    save_state,
-)
+from piste.models import KERNELS, Classifier, Stack, TwoLayer
+from piste.store import Store, describe_parts, in_parts, make_folder
 from piste.store.runs import Watch
 from piste.streams import Stream, stream
 from piste.values import digest, field_error, option, override, to_json, value
@@ -34,15 +27,9 @@ from piste.values import digest, field_error, option, override, to_json, value
 from . import planes, surface
 from .matched import match
 from .planes import Plane
+from .stored import stored_stage
 from .trajectory import project
-from .two_stage import (
-    Stage,
-    first_stage,
-    second_stage,
-    second_system,
-    snapshot_times,
-    written_out,
-)
+from .two_stage import Stage, first_stage, second_system, snapshot_times, written_out
 
 Bars = Callable[[str, int], Watch]
 """Makes what is told of the progress of one thing, from its name and length."""
@@ -82,6 +69,16 @@ class Comparison:
         """Planes for each model."""
         return self.directions if self.plane in ("qk", "random") else 1
 
+    def pairs(self) -> int:
+        """Pairs of surfaces."""
+        return self.models * self.planes()
+
+    def work(self, steps: int, pairs: int) -> int:
+        """Steps and points up to the end of a pair, after first stages of so many."""
+        models = -(-pairs // self.planes())  # its first pair waits for both stages
+        trained = models * (steps + 2 * (self.steps_two or steps))
+        return trained + 2 * pairs * self.points**2
+
 
 @dataclass(frozen=True)
 class Study:
@@ -108,27 +105,46 @@ class Study:
         what = [to_json(written_out(self.experiment)), to_json(self.settings)]
         return self.root / "landscape" / f"{self.name}-{digest(what)[:8]}"
 
+    @property
+    def stages(self) -> Path:
+        """Where the second stages of all studies are; needed until all is drawn."""
+        return self.root / "landscape" / "stages"
+
     def model(self, number: int) -> Experiment:
         """The experiment of one model: the next seeds."""
         seed = self.experiment.seed + number
         return written_out(override(self.experiment, {"seed": seed}))
 
 
-def run(study: Study, bars: Bars = silent, fresh: bool = False) -> list[xr.Dataset]:
-    """All pairs of surfaces, model by model: from the store where they are there."""
+def run(
+    study: Study,
+    bars: Bars = silent,
+    fresh: bool = False,
+    after: Callable[[int, xr.Dataset], None] = lambda index, part: None,
+) -> list[xr.Dataset]:
+    """All pairs of surfaces, model by model: from the store where they are there.
+
+    ``after`` is told the number of each pair that is there, and the pair.
+    """
     check(study)
     settings, folder = study.settings, study.folder
     make_folder(folder)
     describe_parts(folder, 1, [to_json(study.experiment), to_json(settings)])
-    both = functools.lru_cache(maxsize=1)(lambda model: _stages(study, model, bars))
+
+    @functools.lru_cache(maxsize=1)
+    def both(model: int) -> dict[str, Stage]:
+        return _stages(study, model, bars, fresh)
 
     def make(index: int) -> xr.Dataset:
-        model, direction = divmod(index, settings.planes())
+        began, (model, direction) = (
+            time.perf_counter(),
+            divmod(index, settings.planes()),
+        )
         with jax.enable_x64(True):
-            return _pair(study, both(model), model, direction, bars)
+            part = _pair(study, both(model), model, direction, bars)
+        return part.assign_attrs(seconds=time.perf_counter() - began)
 
-    count = settings.models * settings.planes()
-    return in_parts(folder, count, make, lambda index, part: None, fresh)
+    return in_parts(folder, settings.pairs(), make, after, fresh)
 
 
 def check(study: Study) -> None:
@@ -148,67 +164,24 @@ def _moved(params):
 # --- stages -------------------------------------------------------------------------
 
 
-def _stages(study: Study, model: int, bars: Bars) -> dict[str, Stage]:
+def _stages(study: Study, model: int, bars: Bars, fresh: bool) -> dict[str, Stage]:
     """Both second stages of a model; the first is trained if one of them is missing."""
-    experiment = study.model(model)
+    experiment, settings = study.model(model), study.settings
+    steps = settings.steps_two or experiment.steps
+    times = snapshot_times(steps, settings.snapshots)
 
     @functools.cache
-    def state() -> State:
+    def begin() -> State:
         watch = bars(f"model {model}, stage 1", experiment.steps)
-        return first_stage(experiment, Store(study.root / "runs"), watch)
+        return first_stage(experiment, Store(study.root / "runs"), watch, fresh)
 
-    return {k: _stored(study, experiment, k, state, bars) for k in study.kernels}
+    def stage(kernel: str) -> Stage:
+        what = [to_json(experiment), kernel, steps, settings.snapshots]
+        name = f"{kernel}-seed={experiment.seed}-{digest(what)[:8]}"
+        folder, watch = study.stages / name, functools.partial(bars, kernel, steps)
+        return stored_stage(folder, experiment, kernel, times, begin, watch, fresh)
 
-
-def _stored(
-    study: Study,
-    experiment: Experiment,
-    kernel: str,
-    state: Callable[[], State],
-    bars: Bars,
-) -> Stage:
-    settings = study.settings
-    steps = settings.steps_two or experiment.steps
-    what = [to_json(experiment), kernel, steps, settings.snapshots]
-    folder = study.root / "landscape" / "stages"
-    path = folder / f"{kernel}-seed={experiment.seed}-{digest(what)[:8]}.npz"
-    if path.exists():
-        return _read(path, experiment, kernel, steps, settings.snapshots)
-    begun = state()
-    watch = bars(kernel, steps)
-    stage = second_stage(experiment, begun, kernel, steps, settings.snapshots, watch)
-    if not np.isfinite(stage.losses).all():
-        at = int(stage.steps[~np.isfinite(stage.losses)][0])
-        raise InputError(
-            f"second stage with {kernel}, seed {experiment.seed}: the loss is not finite "
-            f"at step {at}; must train to its end, as with a smaller learning rate"
-        )
-    folder.mkdir(parents=True, exist_ok=True)
-    save_state(path, _packed(stage.params, stage.steps, stage.losses), 1)
-    return stage
-
-
-def _packed(params, steps, losses) -> State:
-    """A stage in the shape of a state, as checkpoints are."""
-    zero = jnp.zeros((), int)
-    return State(params, {"losses": losses, "steps": steps}, zero, zero)
-
-
-def _read(path: Path, experiment, kernel: str, steps: int, snapshots: int) -> Stage:
-    with jax.enable_x64(True):
-        system = second_system(experiment, kernel)
-        count = snapshot_times(steps, snapshots).size
-        form = system.form
-
-        def many(leaf):
-            return jax.ShapeDtypeStruct((count, *leaf.shape), leaf.dtype)
-
-        params = jax.tree.map(many, form.initial())
-        loss = many(jax.eval_shape(form.evaluation_loss, form.initial()))
-        like = _packed(params, np.zeros(count, int), loss)
-        found, _ = load_state(path, like)
-        known = {name: np.asarray(part) for name, part in found.rule.items()}
-    return Stage(kernel, system, known["steps"], known["losses"], found.params)
+    return {kernel: stage(kernel) for kernel in study.kernels}
 
 
 # --- surfaces ------------------------------------------------------------------------
@@ -241,6 +214,7 @@ def _surface(study: Study, stage: Stage, centre: int, key, watch: Watch) -> xr.D
         plane,
         settings.points,
         settings.reach,
+        batch=1 if isinstance(study.experiment.model, Classifier) else surface.BATCH,
         watch=lambda done, total: watch(done, float("nan")),
     )
     along = ("snapshot",)

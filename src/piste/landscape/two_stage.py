@@ -5,6 +5,7 @@ rule's memory goes on too, so with the kernel unchanged two stages are one run.
 """
 
 import dataclasses
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import jax
@@ -39,6 +40,15 @@ class Stage:
     params: PyTree
     """All snapshots: arrays have a first axis over them."""
 
+    @classmethod
+    def of(
+        cls, kernel: str, system: System, steps: np.ndarray, kept: Sequence[PyTree]
+    ) -> "Stage":
+        """A stage from its snapshots, whose losses are computed."""
+        params = stacked(kept)
+        losses = values_at(system.form.evaluation_loss, params)
+        return cls(kernel, system, steps, np.asarray(losses), params)
+
     @property
     def loss(self) -> Loss:
         """The loss as a function of the parameters."""
@@ -68,6 +78,7 @@ def first_stage(
     experiment: Experiment,
     store: Store | None = None,
     watch: Watch = lambda step, loss: None,
+    fresh: bool = False,
 ) -> State:
     """Train an experiment to its end; a store resumes it, or has it already."""
     experiment = written_out(experiment)
@@ -78,7 +89,7 @@ def first_stage(
             *_, last = train(system, Plan.of(experiment), system.start())
             state = last.state
         else:
-            run = store.run(experiment, "stage-one", watch)
+            run = store.run(experiment, "stage-one", watch, fresh)
             state, _ = load_state(run.folder / CHECKPOINT, system.start())
     if int(state.diverged) >= 0:
         at = f"ended at step {int(state.diverged)}: {system.ending(state)}"
@@ -114,13 +125,22 @@ def snapshot_times(steps: int, snapshots: int) -> np.ndarray:
     return np.unique((steps * share).round().astype(int))
 
 
+def go_on(
+    system: System, state: State, times: np.ndarray, done: int = 0
+) -> Iterator[tuple[int, State, float]]:
+    """The state at every snapshot from ``done`` on, with its number and its loss."""
+    # A record a chunk, so that every state on the way comes back.
+    plan = Plan(times, np.zeros(times.size, bool), 1)
+    for chunk in train(system, plan, state, done):
+        yield chunk.index, chunk.state, float(chunk.records["train_loss"][-1])
+
+
 def second_stage(
     experiment: Experiment,
     state: State,
     kernel: str,
     steps: int,
     snapshots: int = SNAPSHOTS,
-    watch: Watch = lambda step, loss: None,
 ) -> Stage:
     """Go on from the state of a first stage with a kernel, for so many steps."""
     if steps < 1:
@@ -128,17 +148,10 @@ def second_stage(
     if snapshots < 3:
         raise field_error("snapshots", snapshots, "must be at least 3")
     with jax.enable_x64(True):
-        system, begun = second_system(experiment, kernel), int(state.step)
+        system = second_system(experiment, kernel)
         times = snapshot_times(steps, snapshots)
-        # A record a chunk, so that every state on the way comes back.
-        plan = Plan(times, np.zeros(times.size, bool), 1)
-        kept = []
-        for chunk in train(system, plan, state):
-            kept.append(chunk.state.params)
-            watch(int(times[chunk.index]), float(chunk.records["train_loss"][-1]))
-        params = stacked(kept)
-        losses = np.asarray(values_at(system.form.evaluation_loss, params))
-    return Stage(kernel, system, begun + times[: len(kept)], losses, params)
+        kept = [found.params for _, found, _ in go_on(system, state, times)]
+        return Stage.of(kernel, system, int(state.step) + times[: len(kept)], kept)
 
 
 def two_stages(

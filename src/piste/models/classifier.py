@@ -18,8 +18,6 @@ from .multi_head import attend_heads
 
 EPSILON = 1e-5
 """Added to variances in LayerNorm, as PyTorch does."""
-EMBEDDING_SCALE = 0.02
-"""Standard deviation of the initial embeddings and positions."""
 
 
 class Linear(eqx.Module):
@@ -97,6 +95,9 @@ class Classifier:
     dropout: float = option(default=0.1, least=0, below=1)
     """Probability of dropping an entry of the embeddings and of every update."""
 
+    embedding_scale: float = option(default=0.02, above=0)
+    """Standard deviation of the initial embeddings and positions."""
+
     def __post_init__(self):
         if self.dimension % self.heads:
             rule = f"must be a multiple of heads = {self.heads}"
@@ -108,8 +109,9 @@ class Classifier:
         r"""Matrices from $N(0, 1/\mathrm{inputs})$, biases 0, scales 1."""
         tokens, positions, into, out, *blocks = jax.random.split(key, 4 + self.layers)
         return ClassifierWeights(
-            embedding=EMBEDDING_SCALE * _normal(tokens, vocabulary, self.dimension),
-            position=EMBEDDING_SCALE * _normal(positions, length, self.dimension),
+            embedding=self.embedding_scale
+            * _normal(tokens, vocabulary, self.dimension),
+            position=self.embedding_scale * _normal(positions, length, self.dimension),
             blocks=tuple(self._block(key=part) for part in blocks),
             norm=_norm(self.dimension),
             head_in=_linear(into, self.dimension, self.hidden),
