@@ -261,7 +261,8 @@ def _reproduce(options, rest: list[str]) -> int:
     from piste.caching import keep_compiled_programs
     from piste.console import console, progress, watcher
     from piste.describe import print_verdicts
-    from piste.reproduce import chosen, is_stored, reproduce, result_folder
+    from piste.reproduce import chosen, reproduce, result_folder
+    from piste.run_study import is_stored
     from piste.store import environment
 
     keep_compiled_programs()
@@ -310,7 +311,7 @@ def _landscape(options, rest: list[str]) -> int:
     from piste.caching import keep_compiled_programs
     from piste.compare_landscapes import compare, lines
     from piste.console import console, plain_table, progress, watcher
-    from piste.landscape.study import Comparison, Study, check
+    from piste.landscape.survey import Comparison, Survey, check
     from piste.values import from_json, override
 
     keep_compiled_programs()
@@ -320,11 +321,11 @@ def _landscape(options, rest: list[str]) -> int:
     name = run_name(options.preset.split("/")[-1], changes) + f"-{settings.plane}"
     experiment = override(base, changes)
     _devices_for(experiment)
-    study = Study(experiment, settings, options.out, name)
-    check(study)
+    survey = Survey(experiment, settings, options.out, name)
+    check(survey)
     out = console()
     with progress(out) as bars:
-        found = compare(study, lambda n, total: watcher(bars, n, total), options.fresh)
+        found = compare(survey, lambda n, total: watcher(bars, n, total), options.fresh)
     for words in lines(found):
         out.print(words)
     cells = found.paired.map(lambda x: f"{x:.3g}" if isinstance(x, float) else x)

@@ -1,4 +1,4 @@
-"""Compare the landscapes of two kernels: run the study, measure, draw, write."""
+"""Compare the landscapes of two kernels: run the survey, measure, draw, write."""
 
 import json
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ import pandas as pd
 import xarray as xr
 
 from piste.figures import landscape as figures
-from piste.landscape.study import Bars, Study, run, silent
+from piste.landscape.survey import Bars, Survey, run, silent
 from piste.landscape.tables import metrics_table, paired_table, surface_of
 from piste.store import environment, write_atomically
 from piste.values import to_json
@@ -36,23 +36,23 @@ class Comparison:
     """A row for each metric."""
 
 
-def compare(study: Study, bars: Bars = silent, fresh: bool = False) -> Comparison:
-    """Run a study, or read it, and write its tables and figures."""
-    parts = run(study, bars, fresh)
-    table = metrics_table(parts, study.kernels)
-    paired = paired_table(table, study.kernels)
-    found = Comparison(study.folder, study.kernels, parts, table, paired)
-    _write(study, found)
+def compare(survey: Survey, bars: Bars = silent, fresh: bool = False) -> Comparison:
+    """Run a survey, or read it, and write its tables and figures."""
+    parts = run(survey, bars, fresh)
+    table = metrics_table(parts, survey.kernels)
+    paired = paired_table(table, survey.kernels)
+    found = Comparison(survey.folder, survey.kernels, parts, table, paired)
+    _write(survey, found)
     return found
 
 
-def _write(study: Study, found: Comparison) -> None:
+def _write(survey: Survey, found: Comparison) -> None:
     folder = found.folder
     for name, table in (("metrics", found.metrics), ("paired", found.paired)):
         write_atomically(folder / f"{name}.csv", table.to_csv(index=False).encode())
     about = {
-        "experiment": to_json(study.experiment),
-        "settings": to_json(study.settings),
+        "experiment": to_json(survey.experiment),
+        "settings": to_json(survey.settings),
         "environment": environment(),
         "surfaces": _rows(found.metrics),
         "paired": _rows(found.paired),
@@ -61,7 +61,7 @@ def _write(study: Study, found: Comparison) -> None:
     write_atomically(folder / "landscape.json", text.encode())
     for part in found.parts:
         if part.attrs["direction"] == 0:
-            _draw(study, part)
+            _draw(survey, part)
 
 
 def _rows(table: pd.DataFrame) -> list[dict]:
@@ -69,18 +69,18 @@ def _rows(table: pd.DataFrame) -> list[dict]:
     return json.loads(str(table.to_json(orient="records")))
 
 
-def _draw(study: Study, part: xr.Dataset) -> None:
+def _draw(survey: Survey, part: xr.Dataset) -> None:
     """Both pictures of one model's first plane."""
     model = part.attrs["model"]
-    said = figures.describe(part, study.kernels)
+    said = figures.describe(part, survey.kernels)
     caption = (
-        f"Training loss on {HELD[study.settings.plane]}; model of seed {model}, both "
+        f"Training loss on {HELD[survey.settings.plane]}; model of seed {model}, both "
         f"kernels continued from the same weights and centred at matched loss. {said}"
     )
     for name, draw in (("contours", figures.contours), ("surfaces", figures.surfaces)):
-        picture = draw(part, study.kernels, caption)
-        picture.save(study.folder / "figures", f"{name}-seed={model}")
-        words = study.folder / "figures" / f"{name}-seed={model}.txt"
+        picture = draw(part, survey.kernels, caption)
+        picture.save(survey.folder / "figures", f"{name}-seed={model}")
+        words = survey.folder / "figures" / f"{name}-seed={model}.txt"
         words.write_text(caption + "\n")
 
 

@@ -2,13 +2,11 @@
 
 import json
 import math
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import jax
 import pandas as pd
 import xarray as xr
 
@@ -17,20 +15,12 @@ from piste.dynamics import choose_form
 from piste.errors import InputError, did_you_mean
 from piste.papers import Paper, Study
 from piste.report import render
-from piste.store import (
-    Store,
-    describe_parts,
-    environment,
-    in_parts,
-    make_folder,
-    part_places,
-)
-from piste.sweeps import run_sweep
-from piste.values import digest, fields_of, to_json
+from piste.run_study import Watch, is_stored, run_study
+from piste.store import environment, make_folder
+from piste.values import fields_of
 
-Watch = Callable[[int, float], None]
 Evidence = dict[str, list[xr.Dataset] | xr.Dataset]
-"""By study: the trajectories of its runs, or the one dataset of its sweep."""
+"""By study: trajectories of its runs, pairs of surfaces, or one dataset of a sweep."""
 
 
 @dataclass(frozen=True)
@@ -96,73 +86,6 @@ def chosen(
     if only:
         return [study for study in studies if study.name in only]
     return part.available(studies)
-
-
-def is_stored(study: Study, folder: Path) -> bool:
-    """Whether nothing of a study is left to run."""
-    if study.experiments == ():
-        places = part_places(_parts_folder(study, folder), _parts(study))
-        return all(place.exists() for place in places)
-    store = Store(folder / "runs")
-    return all(store.find(experiment) for experiment in study.experiments)
-
-
-def _parts(study: Study) -> int:
-    if study.calculation is not None:
-        return study.calculation.parts()
-    return len(study.sweep.batches(study.batch))
-
-
-def _parts_folder(study: Study, folder: Path) -> Path:
-    """A folder for each way to run a sweep: what is kept of it counts too."""
-    if study.calculation is not None:
-        way = [type(study.calculation).__name__, digest(study.calculation)]
-        return folder / "calculations" / f"{study.name}-{digest(way)[:8]}"
-    way = [study.sweep.digest, list(study.probes), study.batch, study.until]
-    return folder / "sweeps" / f"{study.name}-{digest(way)[:8]}"
-
-
-def run_study(
-    study: Study, folder: Path, watch: Watch, fresh: bool = False
-) -> list[xr.Dataset] | xr.Dataset:
-    """Run a study, or open it; ``watch`` is told the steps of the whole of it."""
-    if study.sweep is not None:
-        place = _parts_folder(study, folder)
-        return run_sweep(
-            study.sweep, place, study.probes, study.batch, watch, fresh, study.until
-        )
-    if study.calculation is not None:
-        return _calculate(study, _parts_folder(study, folder), watch, fresh)
-    store, found, done = Store(folder / "runs"), [], 0
-    for experiment in study.experiments:
-        name = f"{study.name}-seed={experiment.seed}"
-        run = store.run(experiment, name, _offset(watch, done), fresh)
-        found.append(run.trajectory().load().assign_attrs(seconds=run.manifest.seconds))
-        done += experiment.steps
-        watch(done, float(found[-1].train_loss[-1]))
-    return found
-
-
-def _calculate(study: Study, folder: Path, watch: Watch, fresh: bool) -> xr.Dataset:
-    make_folder(folder)
-    describe_parts(folder, 1, to_json(study.calculation))
-
-    def make(index: int) -> xr.Dataset:
-        began = time.perf_counter()
-        with jax.enable_x64(True):
-            part = study.calculation.part(index)
-        return part.assign_attrs(seconds=time.perf_counter() - began)
-
-    def after(index: int, part: xr.Dataset) -> None:
-        watch(index + 1, math.nan)
-
-    parts = in_parts(folder, study.calculation.parts(), make, after, fresh)
-    joined = xr.concat(parts, "cell", join="outer", combine_attrs="drop")
-    return joined.assign_attrs(seconds=sum(part.attrs["seconds"] for part in parts))
-
-
-def _offset(watch: Watch, done: int) -> Watch:
-    return lambda step, loss: watch(done + step, loss)
 
 
 def _silent(step: int, loss: float) -> None:
@@ -249,6 +172,8 @@ def _write_tables(folder: Path, tables: dict[str, tuple[str, pd.DataFrame]]) -> 
 def _describe(study: Study, found: list[xr.Dataset] | xr.Dataset) -> dict[str, Any]:
     """What the page says of a study: its size, arithmetic, time and configuration."""
     settings = {k: v for k, v in fields_of(study.base).items() if k != "seed"}
+    if study.landscape is not None:
+        settings |= {f"landscape.{k}": v for k, v in fields_of(study.landscape).items()}
     if study.sweep is not None:
         settings |= {f"over {name}": list(v) for name, v in study.sweep.axes.items()}
     parts = [found] if isinstance(found, xr.Dataset) else found

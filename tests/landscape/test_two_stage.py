@@ -14,13 +14,13 @@ from piste.experiment import Experiment, Record
 from piste.landscape import (
     planes,
     stored,
-    study,
     surface,
+    survey,
     tables,
     trajectory,
     two_stage,
 )
-from piste.landscape.study import Comparison, Study
+from piste.landscape.survey import Comparison, Survey
 from piste.models import KernelLayer, OneHot
 from piste.rules import GD, Adam
 from piste.store import Store, save_state
@@ -113,9 +113,9 @@ def test_bad_stages(tmp_path):
     with pytest.raises(InputError, match="first stage: ended at step"):
         two_stage.first_stage(wild, Store(tmp_path))
     with pytest.raises(InputError, match="kernel-two = softmax: must differ"):
-        Study(REGRESSION, Comparison(kernel_two="softmax"), tmp_path)
+        Survey(REGRESSION, Comparison(kernel_two="softmax"), tmp_path)
     with pytest.raises(InputError, match="plane = qk: there is no trained matrix"):
-        study.run(Study(LISTS, TINY, tmp_path / "none"))
+        survey.run(Survey(LISTS, TINY, tmp_path / "none"))
     assert not (tmp_path / "none").exists()
     with pytest.raises(InputError, match="points = 6: must be odd"):
         Comparison(points=6)
@@ -126,7 +126,7 @@ def test_bad_stages(tmp_path):
 
 
 def test_a_study_is_stored_and_goes_on_where_it_was_stopped(tmp_path, monkeypatch):
-    whole = compare(Study(REGRESSION, TINY, tmp_path / "whole"))
+    whole = compare(Survey(REGRESSION, TINY, tmp_path / "whole"))
     table = whole.metrics
     assert len(table) == 2 * 2 * 2 and set(table.kernel) == {"softmax", "gaussian"}
     about = json.loads((whole.folder / "landscape.json").read_text())
@@ -138,7 +138,7 @@ def test_a_study_is_stored_and_goes_on_where_it_was_stopped(tmp_path, monkeypatc
         ".txt",
     }
     # Stopped after the first surface of the second model, then run again.
-    interrupted, real, calls = Study(REGRESSION, TINY, tmp_path / "cut"), [], []
+    interrupted, real, calls = Survey(REGRESSION, TINY, tmp_path / "cut"), [], []
     real.append(surface.compute)
 
     def stop(*args, **options):
@@ -149,9 +149,9 @@ def test_a_study_is_stored_and_goes_on_where_it_was_stopped(tmp_path, monkeypatc
 
     monkeypatch.setattr(surface, "compute", stop)
     with pytest.raises(KeyboardInterrupt):
-        study.run(interrupted)
+        survey.run(interrupted)
     monkeypatch.setattr(two_stage, "train", None)  # the stages are all there
-    parts = study.run(interrupted)
+    parts = survey.run(interrupted)
     assert len(calls) == 6 + 4
     for part, truth in zip(parts, whole.parts, strict=True):
         np.testing.assert_array_equal(part.loss.values, truth.loss.values)
@@ -159,14 +159,14 @@ def test_a_study_is_stored_and_goes_on_where_it_was_stopped(tmp_path, monkeypatc
     damaged = next((tmp_path / "cut/landscape/stages").glob("gaussian-seed=0-*/*"))
     damaged.write_bytes(damaged.read_bytes()[:-1])
     monkeypatch.setattr(two_stage, "train", train)
-    again = study.run(interrupted, fresh=True)  # what is damaged is trained again
+    again = survey.run(interrupted, fresh=True)  # what is damaged is trained again
     np.testing.assert_array_equal(again[0].loss.values, whole.parts[0].loss.values)
 
 
 def test_a_second_stage_goes_on_to_the_same_bits(tmp_path, monkeypatch):
-    whole = Study(REGRESSION, TINY, tmp_path / "whole")
-    truth = study.run(whole)
-    cut, calls = Study(REGRESSION, TINY, tmp_path / "cut"), []
+    whole = Survey(REGRESSION, TINY, tmp_path / "whole")
+    truth = survey.run(whole)
+    cut, calls = Survey(REGRESSION, TINY, tmp_path / "cut"), []
 
     def stop(*args):
         # Killed between a snapshot and the state after it, in the second stage.
@@ -177,11 +177,11 @@ def test_a_second_stage_goes_on_to_the_same_bits(tmp_path, monkeypatch):
 
     monkeypatch.setattr(stored, "save_state", stop)
     with pytest.raises(KeyboardInterrupt):
-        study.run(cut)
+        survey.run(cut)
     assert not list(cut.folder.glob("*.zarr"))
     monkeypatch.setattr(stored, "save_state", save_state)
     monkeypatch.setattr(stored.Stage, "of", kept := Kept(stored.Stage.of))
-    parts = study.run(cut)
+    parts = survey.run(cut)
     assert kept.steps[0].tolist() == [20, 21, 25, 32]
     for one, two in zip(parts, truth, strict=True):
         np.testing.assert_array_equal(one.loss.values, two.loss.values)
@@ -200,13 +200,13 @@ class Kept:
 
 
 def test_a_damaged_stage_is_named(tmp_path):
-    one = Study(REGRESSION, TINY, tmp_path)
-    study.run(one)
-    damaged = next(one.stages.glob("gaussian-seed=1-*/snapshot-001.npz"))
+    one = Survey(REGRESSION, TINY, tmp_path)
+    survey.run(one)
+    damaged = one.stage(1, "gaussian") / "snapshot-001.npz"
     damaged.write_bytes(damaged.read_bytes()[:-1])
-    other = Study(REGRESSION, dataclasses.replace(TINY, plane="pca"), tmp_path)
+    other = Survey(REGRESSION, dataclasses.replace(TINY, plane="pca"), tmp_path)
     with pytest.raises(InputError, match="snapshot-001.npz: damaged"):
-        study.run(other)
+        survey.run(other)
 
 
 def test_work_is_counted_in_steps_and_points():

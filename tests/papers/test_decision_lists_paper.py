@@ -139,7 +139,7 @@ def test_a_calculation_goes_on_with_the_first_part_that_is_missing(tmp_path):
     study = Study(
         "few", "few", calculation=FirstPerfect(instances=2, batch=1, largest=6)
     )
-    from piste.reproduce import run_study
+    from piste.run_study import run_study
 
     whole = run_study(study, tmp_path / "whole", lambda done, loss: None)
 

@@ -73,6 +73,10 @@ class AbstractForm(eqx.Module):
         """Whether the flow over a time needs an implicit solver."""
         return False
 
+    def placed(self, state: "State") -> "State":
+        """The state on the devices where a step leaves it: one program, not two."""
+        return state
+
     def compiler_options(self) -> dict[str, int | bool]:
         """What the compiler of a chunk of training should be told."""
         return {}

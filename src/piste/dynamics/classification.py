@@ -4,10 +4,13 @@ Which sequences a step takes depends on the seed and the number of the step alon
 run that is stopped in the middle of an epoch goes on to the same bits.
 """
 
+import functools
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.sharding import NamedSharding, PartitionSpec
 from jaxtyping import Array, Bool, Int, Integer, Key
 
 from piste.errors import InputError
@@ -24,6 +27,7 @@ from piste.probes.classification import (
 from piste.rules import Flow
 from piste.streams import Stream, stream
 from piste.tasks import Pathfinder, Text, TokenSequences
+from piste.tasks.token_sequences import SequenceSets
 
 from ._base import AbstractForm, Assembly, Start
 from .sharded import (
@@ -139,6 +143,10 @@ class ClassifierForm(AbstractForm):
             size for size in range(min(PIECE, share), 0, -1) if share % size == 0
         )
 
+    def placed(self, state):
+        """A copy for every device."""
+        return jax.device_put(state, NamedSharding(self._mesh(), PartitionSpec()))
+
     def compiler_options(self):
         """Those that suit a batch that is shared out."""
         return compiler_options(self._mesh())
@@ -151,7 +159,7 @@ class ClassifierForm(AbstractForm):
 
 def _start(experiment: Experiment, loaded) -> Start:
     task, model = _parts(experiment)
-    sets = task.datasets(loaded, seed=experiment.seed)
+    sets = _sets(task, loaded, experiment.seed)
     if task.batch > sets.train.count:
         rule = f"must be at most the training set, {sets.train.count}"
         raise InputError(f"batch = {task.batch}: {rule}")
@@ -162,6 +170,12 @@ def _start(experiment: Experiment, loaded) -> Start:
         classes=task.classes,
     )
     return Start(sets, sets.test, weights)
+
+
+@functools.lru_cache(maxsize=1)
+def _sets(task: Text | Pathfinder, loaded, seed: int) -> SequenceSets:
+    """The data of a run; a landscape builds several systems on the same."""
+    return task.datasets(loaded, seed=seed)
 
 
 def _parts(experiment: Experiment) -> tuple[Text | Pathfinder, Classifier]:

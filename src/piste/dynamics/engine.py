@@ -241,6 +241,7 @@ class Chunk:
 def train(system: System, plan: Plan, state: State, start: int = 0) -> Iterator[Chunk]:
     """Run the chunks from ``start`` on; stop after one in which the loss diverged."""
     along = {probe.name: probe.along for probe in system.probes()}
+    state = system.form.placed(state)
     program = _compiled(frozenset(system.form.compiler_options().items()))
     for index in range(start, plan.chunks):
         if int(state.diverged) >= 0:

@@ -11,7 +11,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import LogNorm, Normalize
 from matplotlib.figure import Figure
 
-from .style import ORANGE, WIDTH, Picture, canvas, styled
+from .style import BLACK, BLUE, ORANGE, WIDTH, Picture, canvas, styled
 
 LEVELS = 24
 _COLOURS: Any = {"cmap": "viridis", "extend": "both"}
@@ -54,6 +54,33 @@ def surfaces(part: xr.Dataset, kernels: Sequence[str], caption: str) -> Picture:
         words = f"{_share(one)}\n{_losses(one)}"
         axes.text2D(0.5, -0.19, words, transform=axes.transAxes, ha="center")
     return Picture(figure, _frame(part, kernels), caption)
+
+
+@styled
+def pairs(
+    table: pd.DataFrame, metrics: dict[str, str], kernels: Sequence[str], caption: str
+) -> Picture:
+    """Every model's metrics with either kernel, joined by a line; thick: the medians.
+
+    The table has a row for each surface; a model gives the median over its planes.
+    """
+    figure, (panels,) = canvas(1, len(metrics), 2.6)
+    rows = []
+    for axes, (name, words) in zip(panels, metrics.items(), strict=True):
+        models = table.groupby(["model", "kernel"])[name].median().unstack("kernel")
+        values = models[list(kernels)].to_numpy()
+        for pair in values:
+            lower = pair[1] < pair[0]
+            axes.plot((0, 1), pair, "o", ms=3, color=BLUE if lower else ORANGE)
+            axes.plot((0, 1), pair, color=BLUE if lower else ORANGE, lw=0.8,
+                      ls="-" if lower else "--")  # fmt: skip
+        axes.plot((0, 1), np.median(values, 0), color=BLACK, lw=2.4)
+        less = int((values[:, 1] < values[:, 0]).sum())
+        axes.set_title(f"{kernels[1]} lower in {less} of {len(values)} models")
+        axes.set(ylabel=words, xlim=(-0.3, 1.3))
+        axes.set_xticks((0, 1), kernels)
+        rows.append(models.reset_index().assign(metric=words))
+    return Picture(figure, pd.concat(rows, ignore_index=True), caption)
 
 
 def describe(part: xr.Dataset, kernels: Sequence[str]) -> str:

@@ -101,8 +101,10 @@ def second_system(experiment: Experiment, kernel: str) -> System:
     """The system of the second stage: another kernel, the data of the first."""
     experiment = written_out(experiment)
     other = override(experiment, {"model.kernel": kernel})
-    system = build(other, start=draw(experiment))
-    like, found = build(experiment).form.initial(), system.form.initial()
+    start = draw(experiment)
+    system = build(other, start=start)
+    like = build(experiment, start=start).form.initial()
+    found = system.form.initial()
     if _shape(found) != _shape(like):
         rule = f"has other parameters than {experiment.model.kernel} in this form"
         raise field_error("kernel", kernel, f"{rule}; must be a form for both")

@@ -66,7 +66,9 @@ class Calculation(Protocol):
 
 @dataclass(frozen=True)
 class Study:
-    """What belongs together: runs, a sweep in compiled batches, or a calculation."""
+    """What belongs together: runs, a sweep in compiled batches, a calculation, or the
+    loss surfaces of an experiment.
+    """  # noqa: D205
 
     name: str
     meaning: str
@@ -80,6 +82,8 @@ class Study:
     """Training loss at which a batch of the sweep may stop."""
     calculation: Any = None
     """A :class:`Calculation`."""
+    landscape: Any = None
+    """Which loss surfaces of the experiment to compare: a ``landscape`` comparison."""
     theory: bool = True
     """Whether it needs no dataset; ``--theory`` runs these alone."""
 
@@ -92,9 +96,11 @@ class Study:
 
     @property
     def steps(self) -> int:
-        """All steps of all runs, or all parts of a calculation."""
+        """All steps of all runs, all parts of a calculation, all steps and points."""
         if self.calculation is not None:
             return self.calculation.parts()
+        if self.landscape is not None:
+            return self.landscape.work(self.base.steps, self.landscape.pairs())
         cells = self.sweep.cells() if self.sweep else ()
         swept = (cell.experiment for cell in cells)
         return sum(experiment.steps for experiment in (*self.experiments, *swept))

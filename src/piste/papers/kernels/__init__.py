@@ -28,5 +28,7 @@ PAPER = Paper(
         "imdb-paper": Preset("IMDb at the paper's scale, 4,000 bytes", "days"),
         "pathfinder-desk": Preset("Pathfinder, easy, 16×16 pixels", "~6 min"),
         "pathfinder-paper": Preset("Pathfinder, hard, 32×32 pixels", "days"),
+        "landscape-desk": Preset("first stage of `piste landscape`, IMDb", "~1 min"),
+        "landscape-paper": Preset("the same at the paper's scale", "days"),
     },
 )

@@ -6,13 +6,16 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from piste.figures import Picture, pathfinder
+from piste.figures import Picture, landscape, pathfinder
 from piste.figures import kernels as figures
 from piste.figures.classification import classification
+from piste.landscape.tables import HEADLINE, metrics_table
 from piste.models.attention import KERNELS as FUNCTIONS
 from piste.tasks import Pathfinder
 
 from .calculations import TRAINED
+from .landscape_claims import TASKS as LANDSCAPES
+from .landscape_claims import matched
 from .presets import KERNELS
 from .real_claims import TASKS
 from .real_presets import pathfinder_desk
@@ -50,7 +53,24 @@ def pictures(evidence) -> dict[str, Picture]:
         task = pathfinder_desk().task
         assert isinstance(task, Pathfinder)
         found["images"] = pathfinder(task.images, _IMAGES, seed=0)
+    for study, words in LANDSCAPES.items():
+        if study in evidence:
+            found |= _landscapes(study, words, evidence[study])
     return found
+
+
+def _landscapes(study: str, words: str, parts: list[xr.Dataset]) -> dict[str, Picture]:
+    """All models in two numbers; and the first pair of surfaces, from above and bent."""
+    kept = matched(parts)
+    if not kept:
+        return {}
+    said = landscape.describe(kept[0], KERNELS)
+    table, caption = metrics_table(kept, KERNELS), f"{words}. {_SURFACES} {said}"
+    return {
+        study: landscape.pairs(table, HEADLINE, KERNELS, f"{words}. {_PAIRS}"),
+        f"{study}-contours": landscape.contours(kept[0], KERNELS, caption),
+        f"{study}-surfaces": landscape.surfaces(kept[0], KERNELS, caption),
+    }
 
 
 def _grouped(runs: list[xr.Dataset]) -> dict[str, list[xr.Dataset]]:
@@ -133,6 +153,15 @@ def _singular_values(evidence) -> Picture:
 _REAL = (
     "Training loss on 512 training sequences, test loss and accuracy: thin lines are "
     "seeds, thick ones their mean; dotted is guessing."
+)
+_PAIRS = (
+    "How rough the loss is around the weights after both stages: each line is a model "
+    "(the median over its planes), solid where the Gaussian kernel is the smoother; "
+    "thick is the median of the models."
+)
+_SURFACES = (
+    "Loss on 64 training sequences along a random direction in W^Q and one in W^K, "
+    "filter-normalised, centred at matched loss."
 )
 _IMAGES = "Pathfinder on 16×16 pixels: do the two markers (ringed) lie on one contour?"
 _KERNELS = (

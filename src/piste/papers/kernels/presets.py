@@ -9,6 +9,8 @@ from .real_presets import (
     KERNELS,
     imdb_desk,
     imdb_paper,
+    landscape_desk,
+    landscape_paper,
     pathfinder_desk,
     pathfinder_paper,
 )
@@ -18,6 +20,8 @@ __all__ = [
     "control",
     "imdb_desk",
     "imdb_paper",
+    "landscape_desk",
+    "landscape_paper",
     "pathfinder_desk",
     "pathfinder_paper",
     "thm_1_gaussian",

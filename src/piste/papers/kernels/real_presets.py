@@ -77,6 +77,24 @@ def pathfinder_paper() -> Experiment:
     )
 
 
+def landscape_desk() -> Experiment:
+    """``piste landscape kernels/landscape-desk``: about 20 min; three models of IMDb.
+
+    The first stage of two: softmax for 400 steps; then as many with either kernel. Two
+    surfaces of 51×51 points take about 2 min; the tables say which one is smoother.
+    """
+    return dataclasses.replace(imdb_desk(), steps=400)
+
+
+def landscape_paper() -> Experiment:
+    """``piste landscape kernels/landscape-paper``: weeks on 2 cores.
+
+    The paper's 20,000 steps of softmax, then 20,000 of either kernel, on reviews as
+    4,000 bytes; its other landscape is that of ``kernels/pathfinder-paper``.
+    """
+    return imdb_paper()
+
+
 def both(experiment: Experiment, seeds: int) -> tuple[Experiment, ...]:
     """An experiment with both kernels over some seeds, softmax and Gaussian in turn."""
     return tuple(

@@ -3,11 +3,17 @@
 import os
 
 from piste.errors import InputError
+from piste.landscape.survey import Comparison
 from piste.papers import Study
 
 from . import real_presets
 
+ON_IMDB = ("imdb", "landscape-text")
 IMDB_SEEDS, PATHFINDER_SEEDS = 3, 3
+TEXT = Comparison(points=31, models=10, directions=2, snapshots=41)
+"""Ten models: a sign test can tell 9 of 10 from chance. Few points: each is 64 reviews."""
+IMAGES = Comparison(points=31, models=3, directions=1, snapshots=41, steps_two=500)
+"""The models of the study of Pathfinder; three are too few for a test."""
 
 
 def real_studies() -> tuple[Study, ...]:
@@ -22,6 +28,25 @@ def real_studies() -> tuple[Study, ...]:
             pathfinder,
             theory=False,
         ),
+        *landscapes(),
+    )
+
+
+def landscapes() -> tuple[Study, ...]:
+    """Loss surfaces after two stages, text and images."""
+    surveyed = {
+        "landscape-text": (real_presets.landscape_desk(), TEXT),
+        "landscape-images": (real_presets.pathfinder_desk(), IMAGES),
+    }
+    return tuple(
+        Study(
+            name,
+            f"loss surfaces of {settings.models} models, softmax first",
+            (experiment,),
+            landscape=settings,
+            theory=False,
+        )
+        for name, (experiment, settings) in surveyed.items()
     )
 
 

@@ -6,7 +6,7 @@ from piste.papers import Study
 
 from . import presets
 from .calculations import Acceptance, Queries, Scale, Transition
-from .real_studies import imdb_at_hand, real_studies
+from .real_studies import ON_IMDB, imdb_at_hand, real_studies
 
 
 def studies(quick: bool) -> tuple[Study, ...]:
@@ -15,9 +15,9 @@ def studies(quick: bool) -> tuple[Study, ...]:
 
 
 def available(found: Sequence[Study]) -> list[Study]:
-    """All, but IMDb only where it can be had."""
-    if any(study.name == "imdb" for study in found) and not imdb_at_hand():
-        return [study for study in found if study.name != "imdb"]
+    """All, but those of IMDb only where it can be had."""
+    if any(study.name in ON_IMDB for study in found) and not imdb_at_hand():
+        return [study for study in found if study.name not in ON_IMDB]
     return list(found)
 
 

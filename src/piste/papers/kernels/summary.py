@@ -23,6 +23,10 @@ def lines(tables: dict[str, tuple[str, pd.DataFrame]]) -> list:
     if "real" in tables:
         heads = ("  real tasks", "kernel", "test accuracy", "leave ln 2")
         found += [plain_table(heads, _real(tables["real"][1])), ""]
+    for name, (words, frame) in tables.items():
+        if name.startswith("landscape-"):
+            heads = (f"  {words}", "softmax", "gaussian", "lower in", "p")
+            found += [plain_table(heads, _landscape(frame)), ""]
     return found
 
 
@@ -33,6 +37,19 @@ def _real(frame: pd.DataFrame) -> list[tuple[str, ...]]:
             row["kernel"],
             f"{row['test accuracy']:.3f} ± {row['sd']:.3f}",
             f"{row['leave ln 2']} of {row['seeds']}",
+        )
+        for row in frame.to_dict("records")
+    ]
+
+
+def _landscape(frame: pd.DataFrame) -> list[tuple[str, ...]]:
+    return [
+        (
+            f"  {row['metric']}",
+            f"{row['softmax']:.3g}",
+            f"{row['gaussian']:.3g}",
+            row["lower in models"],
+            f"{row['p (sign test)']:.2g}",
         )
         for row in frame.to_dict("records")
     ]

@@ -5,6 +5,8 @@ import pandas as pd
 import xarray as xr
 
 from .calculations import TRAINED
+from .landscape_claims import TASKS as LANDSCAPES
+from .landscape_claims import landscape_table, matched
 from .presets import KERNELS
 from .real_claims import real_table
 from .theorem_1_claims import (
@@ -38,6 +40,11 @@ def tables(evidence) -> dict[str, tuple[str, pd.DataFrame]]:
     if {"imdb", "pathfinder"} & set(evidence):
         words = "Real tasks: test accuracy at the best validation accuracy, over seeds."
         found["real"] = (words, real_table(evidence))
+    for study, task in LANDSCAPES.items():
+        if study in evidence and matched(evidence[study]):
+            kept, every = len(matched(evidence[study])), len(evidence[study])
+            words = f"Loss surfaces, {task}: {kept} of {every} pairs at matched loss."
+            found[study] = (words, landscape_table(evidence[study]))
     return found
 
 

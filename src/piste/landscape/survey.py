@@ -81,7 +81,7 @@ class Comparison:
 
 
 @dataclass(frozen=True)
-class Study:
+class Survey:
     """A comparison of the kernels of an experiment, and where its results are."""
 
     experiment: Experiment
@@ -101,14 +101,21 @@ class Study:
 
     @property
     def folder(self) -> Path:
-        """Equal studies have equal folders."""
+        """Equal surveys have equal folders."""
         what = [to_json(written_out(self.experiment)), to_json(self.settings)]
         return self.root / "landscape" / f"{self.name}-{digest(what)[:8]}"
 
-    @property
-    def stages(self) -> Path:
-        """Where the second stages of all studies are; needed until all is drawn."""
-        return self.root / "landscape" / "stages"
+    def times(self) -> np.ndarray:
+        """The steps of a second stage at which snapshots are kept."""
+        steps = self.settings.steps_two or self.experiment.steps
+        return snapshot_times(steps, self.settings.snapshots)
+
+    def stage(self, model: int, kernel: str) -> Path:
+        """Where a second stage is stored; other planes of the same model use it too."""
+        experiment = self.model(model)
+        what = [to_json(experiment), kernel, self.times().tolist()]
+        name = f"{kernel}-seed={experiment.seed}-{digest(what)[:8]}"
+        return self.root / "landscape" / "stages" / name
 
     def model(self, number: int) -> Experiment:
         """The experiment of one model: the next seeds."""
@@ -117,7 +124,7 @@ class Study:
 
 
 def run(
-    study: Study,
+    survey: Survey,
     bars: Bars = silent,
     fresh: bool = False,
     after: Callable[[int, xr.Dataset], None] = lambda index, part: None,
@@ -126,14 +133,14 @@ def run(
 
     ``after`` is told the number of each pair that is there, and the pair.
     """
-    check(study)
-    settings, folder = study.settings, study.folder
+    check(survey)
+    settings, folder = survey.settings, survey.folder
     make_folder(folder)
-    describe_parts(folder, 1, [to_json(study.experiment), to_json(settings)])
+    describe_parts(folder, 1, [to_json(survey.experiment), to_json(settings)])
 
     @functools.lru_cache(maxsize=1)
     def both(model: int) -> dict[str, Stage]:
-        return _stages(study, model, bars, fresh)
+        return _stages(survey, model, bars, fresh)
 
     def make(index: int) -> xr.Dataset:
         began, (model, direction) = (
@@ -141,18 +148,18 @@ def run(
             divmod(index, settings.planes()),
         )
         with jax.enable_x64(True):
-            part = _pair(study, both(model), model, direction, bars)
+            part = _pair(survey, both(model), model, direction, bars)
         return part.assign_attrs(seconds=time.perf_counter() - began)
 
     return in_parts(folder, settings.pairs(), make, after, fresh)
 
 
-def check(study: Study) -> None:
+def check(survey: Survey) -> None:
     """Refuse what cannot be drawn before anything is trained or written."""
-    experiment = study.model(0)
+    experiment = survey.model(0)
     with jax.enable_x64(True):
-        system = second_system(experiment, study.kernels[1])
-        if study.settings.plane == "qk":
+        system = second_system(experiment, survey.kernels[1])
+        if survey.settings.plane == "qk":
             planes.qk(_moved(system.form.initial()), key=jax.random.key(0))
 
 
@@ -164,57 +171,56 @@ def _moved(params):
 # --- stages -------------------------------------------------------------------------
 
 
-def _stages(study: Study, model: int, bars: Bars, fresh: bool) -> dict[str, Stage]:
+def _stages(survey: Survey, model: int, bars: Bars, fresh: bool) -> dict[str, Stage]:
     """Both second stages of a model; the first is trained if one of them is missing."""
-    experiment, settings = study.model(model), study.settings
-    steps = settings.steps_two or experiment.steps
-    times = snapshot_times(steps, settings.snapshots)
+    experiment, times = survey.model(model), survey.times()
 
     @functools.cache
     def begin() -> State:
         watch = bars(f"model {model}, stage 1", experiment.steps)
-        return first_stage(experiment, Store(study.root / "runs"), watch, fresh)
+        return first_stage(experiment, Store(survey.root / "runs"), watch, fresh)
 
     def stage(kernel: str) -> Stage:
-        what = [to_json(experiment), kernel, steps, settings.snapshots]
-        name = f"{kernel}-seed={experiment.seed}-{digest(what)[:8]}"
-        folder, watch = study.stages / name, functools.partial(bars, kernel, steps)
+        folder = survey.stage(model, kernel)
+        watch = functools.partial(bars, kernel, int(times[-1]))
         return stored_stage(folder, experiment, kernel, times, begin, watch, fresh)
 
-    return {kernel: stage(kernel) for kernel in study.kernels}
+    return {kernel: stage(kernel) for kernel in survey.kernels}
 
 
 # --- surfaces ------------------------------------------------------------------------
 
 
 def _pair(
-    study: Study, stages: dict[str, Stage], model: int, direction: int, bars: Bars
+    survey: Survey, stages: dict[str, Stage], model: int, direction: int, bars: Bars
 ) -> xr.Dataset:
     """The surfaces of both kernels on one plane each, at matched loss."""
     one, other = stages.values()
     found = match(one.losses, other.losses)
-    seed = study.experiment.seed + model
+    seed = survey.experiment.seed + model
     key = jax.random.fold_in(stream(seed, Stream.PROBE), direction)
     parts = []
     for stage, centre in ((one, found.first), (other, found.second)):
         name = f"{stage.kernel} {model}.{direction}"
-        watch = bars(name, study.settings.points**2)
-        parts.append(_surface(study, stage, centre, key, watch))
+        watch = bars(name, survey.settings.points**2)
+        parts.append(_surface(survey, stage, centre, key, watch))
     joined = xr.concat(parts, "kernel")
     about = {"model": seed, "direction": direction, "labels": parts[0].attrs["labels"]}
     return joined.assign_attrs(**about)
 
 
-def _surface(study: Study, stage: Stage, centre: int, key, watch: Watch) -> xr.Dataset:
-    settings, snapshots = study.settings, stage.snapshots()
-    plane, said = _plane(study, stage, snapshots[centre], key)
+def _surface(
+    survey: Survey, stage: Stage, centre: int, key, watch: Watch
+) -> xr.Dataset:
+    settings, snapshots = survey.settings, stage.snapshots()
+    plane, said = _plane(survey, stage, snapshots[centre], key)
     seen = project(stage.loss, plane, snapshots)
     drawn = surface.compute(
         stage.loss,
         plane,
         settings.points,
         settings.reach,
-        batch=1 if isinstance(study.experiment.model, Classifier) else surface.BATCH,
+        batch=1 if isinstance(survey.experiment.model, Classifier) else surface.BATCH,
         watch=lambda done, total: watch(done, float("nan")),
     )
     along = ("snapshot",)
@@ -232,10 +238,10 @@ def _surface(study: Study, stage: Stage, centre: int, key, watch: Watch) -> xr.D
     return xr.Dataset(arrays, grid, {"labels": list(plane.labels)})
 
 
-def _plane(study: Study, stage: Stage, centre, key) -> tuple[Plane, np.ndarray]:
+def _plane(survey: Survey, stage: Stage, centre, key) -> tuple[Plane, np.ndarray]:
     """The plane, and what is known of its directions: shares or eigenvalues."""
-    kind, nothing = study.settings.plane, np.full(2, np.nan)
-    rows = isinstance(study.experiment.model, (TwoLayer, Stack))
+    kind, nothing = survey.settings.plane, np.full(2, np.nan)
+    rows = isinstance(survey.experiment.model, (TwoLayer, Stack))
     over = -1 if rows else -2  # where a neuron's entries are
     if kind == "pca":
         return planes.pca(stage.snapshots(), centre)
