@@ -67,7 +67,7 @@ def _printer(out: Console, name: str, total: int) -> Callable[[int, float], None
         shown[0] = tenth
         left = (time.monotonic() - began) * (total - step) / step
         progress = f"{step:,}/{total:,}  {_loss(loss)}  {left:.0f} s left"
-        out.print(f"  {name:<14}{progress}")
+        out.print(f"  {name:<14}  {progress}")
 
     return watch
 

@@ -67,7 +67,9 @@ def test_every_preset_is_an_experiment_that_states_its_command():
     for name in PAPER.presets:
         preset = getattr(presets, name.replace("-", "_"))
         assert preset().steps > 0
-        assert preset.__doc__.startswith(f"``piste run kernels/{name}``: about")
+        command = "landscape" if name.startswith("landscape") else "run"
+        start = f"``piste {command} kernels/{name}``: "
+        assert preset.__doc__.startswith(start)
 
 
 def test_verdicts_have_arithmetic_and_a_figure(results):

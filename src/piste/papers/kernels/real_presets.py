@@ -80,10 +80,10 @@ def pathfinder_paper() -> Experiment:
 def landscape_desk() -> Experiment:
     """``piste landscape kernels/landscape-desk``: about 20 min; three models of IMDb.
 
-    The first stage of two: softmax for 400 steps; then as many with either kernel. Two
+    The first stage of two: softmax for 300 steps; then as many with either kernel. Two
     surfaces of 51×51 points take about 2 min; the tables say which one is smoother.
     """
-    return dataclasses.replace(imdb_desk(), steps=400)
+    return dataclasses.replace(imdb_desk(), steps=300)
 
 
 def landscape_paper() -> Experiment:

@@ -10,9 +10,9 @@ from . import real_presets
 
 ON_IMDB = ("imdb", "landscape-text")
 IMDB_SEEDS, PATHFINDER_SEEDS = 3, 3
-TEXT = Comparison(points=31, models=10, directions=2, snapshots=41)
+TEXT = Comparison(points=25, models=10, directions=2, snapshots=41)
 """Ten models: a sign test can tell 9 of 10 from chance. Few points: each is 64 reviews."""
-IMAGES = Comparison(points=31, models=3, directions=1, snapshots=41, steps_two=500)
+IMAGES = Comparison(points=25, models=3, directions=2, snapshots=21, steps_two=300)
 """The models of the study of Pathfinder; three are too few for a test."""
 
 
