@@ -261,7 +261,7 @@ def _reproduce(options, rest: list[str]) -> int:
     from piste.caching import keep_compiled_programs
     from piste.console import console, progress, watcher
     from piste.describe import print_verdicts
-    from piste.reproduce import chosen, reproduce, result_folder
+    from piste.reproduce import check_data, chosen, reproduce, result_folder
     from piste.run_study import is_stored
     from piste.store import environment
 
@@ -271,6 +271,7 @@ def _reproduce(options, rest: list[str]) -> int:
     folder = result_folder(paper, options.out, options.quick)
     studies = chosen(paper, options.quick, only, options.theory)
     _devices_for(*(study.base for study in studies))
+    check_data(studies, folder, options.fresh)
     out = console()
     out.print(f"[bold]{paper.name}[/bold] · {paper.title}")
     cores = environment()["cores"]

@@ -11,7 +11,7 @@ import pandas as pd
 import xarray as xr
 
 from piste.claims import Judgement, judge, stages
-from piste.dynamics import choose_form
+from piste.dynamics import choose_form, load_data
 from piste.errors import InputError, did_you_mean
 from piste.papers import Paper, Study
 from piste.report import render
@@ -51,6 +51,7 @@ def reproduce(
     """
     folder = result_folder(paper, root, quick)
     studies = chosen(paper, quick, only, theory)
+    check_data(studies, folder, fresh)
     make_folder(folder)
     evidence = {s.name: run_study(s, folder, watch(s), fresh) for s in studies}
     for study in paper.part("studies").studies(quick):
@@ -86,6 +87,13 @@ def chosen(
     if only:
         return [study for study in studies if study.name in only]
     return part.available(studies)
+
+
+def check_data(studies: Sequence[Study], folder: Path, fresh: bool = False) -> None:
+    """Refuse data that are missing or damaged before anything is run or written."""
+    for study in studies:
+        if study.calculation is None and (fresh or not is_stored(study, folder)):
+            load_data(study.base)
 
 
 def _silent(step: int, loss: float) -> None:
