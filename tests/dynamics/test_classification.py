@@ -109,6 +109,14 @@ def test_a_run_stopped_in_the_middle_of_an_epoch_ends_in_the_same_bits(tmp_path)
     with pytest.raises(KeyboardInterrupt):
         store.run(SMALL, watch=stop)
     assert store.interrupted(SMALL).steps % (58 // 8) != 0
+    (partial,) = store.root.glob("*.partial")
+    before = (partial / "manifest.json").read_text()
+    assert '"shares": 1' in before
+    other = before.replace('"shares": 1', '"shares": 2')
+    (partial / "manifest.json").write_text(other)
+    with pytest.raises(InputError, match="devices = 1: the interrupted run was shared"):
+        store.run(SMALL)
+    (partial / "manifest.json").write_text(before)
     again = store.run(SMALL).trajectory()
     for name in ("train_loss", "validation_loss", "test_loss", "test_accuracy"):
         np.testing.assert_array_equal(again[name], whole[name])

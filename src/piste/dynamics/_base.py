@@ -73,6 +73,10 @@ class AbstractForm(eqx.Module):
         """Whether the flow over a time needs an implicit solver."""
         return False
 
+    def shares(self) -> int:
+        """Devices that the work is shared out over; rounding depends on how many."""
+        return 1
+
     def placed(self, state: "State") -> "State":
         """The state on the devices where a step leaves it: one program, not two."""
         return state

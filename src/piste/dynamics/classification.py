@@ -143,6 +143,10 @@ class ClassifierForm(AbstractForm):
             size for size in range(min(PIECE, share), 0, -1) if share % size == 0
         )
 
+    def shares(self):
+        """One for each device."""
+        return self.devices
+
     def placed(self, state):
         """A copy for every device."""
         return jax.device_put(state, NamedSharding(self._mesh(), PartitionSpec()))

@@ -51,6 +51,8 @@ class Manifest:
     diverged: int = -1
     ended: str = ""
     """Why the run stopped early; empty if it did not."""
+    shares: int = 1
+    """Devices that the batches were shared out over; rounding depends on how many."""
 
     def write(self, folder: Path) -> None:
         """Replace the manifest of a run directory."""
@@ -62,9 +64,9 @@ class Manifest:
         return from_json(Experiment, self.experiment)
 
 
-def describe(experiment: Experiment, name: str, form: str) -> Manifest:
+def describe(experiment: Experiment, name: str, form: str, shares: int = 1) -> Manifest:
     """The manifest of a run that begins now."""
-    return Manifest(name=name, experiment=to_json(experiment), form=form)
+    return Manifest(name=name, experiment=to_json(experiment), form=form, shares=shares)
 
 
 def now() -> str:

@@ -192,8 +192,20 @@ def _resume(
     start, path = system.start(), folder / CHECKPOINT
     state, chunks = checkpoint.load(path, start) if path.exists() else (start, 0)
     if chunks and (folder / FILE).exists():
-        return state, chunks, read_manifest(folder)
-    return state, chunks, describe(experiment, name, choose_form(experiment))
+        manifest = read_manifest(folder)
+        _check_shares(system.form.shares(), manifest)
+        return state, chunks, manifest
+    form, shares = choose_form(experiment), system.form.shares()
+    return state, chunks, describe(experiment, name, form, shares)
+
+
+def _check_shares(now: int, manifest: Manifest) -> None:
+    """Another number of devices would go on to other bits."""
+    if now != manifest.shares:
+        raise InputError(
+            f"devices = {now}: the interrupted run was shared over {manifest.shares}; "
+            "must be the same for the same bits (--fresh runs again from step 0)"
+        )
 
 
 def run_in_memory(
