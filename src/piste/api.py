@@ -19,6 +19,7 @@ from piste.papers import find_paper
 from piste.papers import preset as _preset
 from piste.store import Run, Store, read_manifest, run_in_memory
 from piste.tasks import TwoTokenData
+from piste.tasks.decision_lists import Instance
 from piste.values import override
 
 
@@ -70,7 +71,8 @@ def initial_state(experiment: Experiment) -> dict[str, np.ndarray]:
     """The data and the initial weights as NumPy arrays, to check a run with other code.
 
     ``tokens`` has a sample, a token and a coordinate axis; weights have a neuron a row.
-    Decision lists have ``lists`` and ``permutation`` instead.
+    Decision lists have ``lists`` and ``permutation`` instead, regressions ``targets``,
+    sequences a set a name, such as ``train.tokens``.
     """
     start = draw(experiment)
     with jax.enable_x64(True):
@@ -79,8 +81,10 @@ def initial_state(experiment: Experiment) -> dict[str, np.ndarray]:
 
 
 def _data(start: Start) -> dict[str, Any]:
-    if not isinstance(start.data, TwoTokenData):
+    if isinstance(start.data, Instance):
         return {name: getattr(start.data, name) for name in ("lists", "permutation")}
+    if not isinstance(start.data, TwoTokenData):
+        return _arrays(start.data)
     return {
         "tokens": start.data.tokens(),
         "labels": start.data.labels,
@@ -89,10 +93,19 @@ def _data(start: Start) -> dict[str, Any]:
     }
 
 
+def _arrays(tree: Any) -> dict[str, Any]:
+    """All arrays by their dotted names, such as ``blocks.0.query``."""
+    leaves = jax.tree.leaves_with_path(tree)
+    return {
+        jax.tree_util.keystr(path, simple=True, separator="."): leaf
+        for path, leaf in leaves
+    }
+
+
 def _named(weights: Any) -> dict[str, Any]:
     """Weight matrices by name; the hidden layers of a stack are numbered."""
     if not isinstance(weights, StackWeights):
-        return vars(weights)
+        return _arrays(weights)
     found = _named(weights.readout)
     for depth, layer in enumerate(weights.hidden):
         found = found | {f"hidden_{depth}_{n}": part for n, part in vars(layer).items()}

@@ -65,7 +65,7 @@ def _parser() -> argparse.ArgumentParser:
     reproduce.add_argument(
         "--quick",
         action="store_true",
-        help="the main study alone, in less than a minute",
+        help="a part of it, in about a minute",
     )
     words = "only the studies that need no dataset"
     reproduce.add_argument("--theory", action="store_true", help=words)
@@ -76,6 +76,7 @@ def _parser() -> argparse.ArgumentParser:
         "landscape", _landscape, "compare the loss surfaces of two kernels"
     )
     landscape.add_argument("preset", help="paper/preset of the first stage")
+    _with(landscape)
     for name, words in LANDSCAPE.items():
         landscape.add_argument(f"--{name}", default=None, metavar="X", help=words)
     _common(landscape)
@@ -261,7 +262,13 @@ def _reproduce(options, rest: list[str]) -> int:
     from piste.caching import keep_compiled_programs
     from piste.console import console, progress, watcher
     from piste.describe import print_verdicts
-    from piste.reproduce import check_data, chosen, reproduce, result_folder
+    from piste.reproduce import (
+        check_data,
+        chosen,
+        left_out,
+        reproduce,
+        result_folder,
+    )
     from piste.run_study import is_stored
     from piste.store import environment
 
@@ -276,6 +283,8 @@ def _reproduce(options, rest: list[str]) -> int:
     out.print(f"[bold]{paper.name}[/bold] · {paper.title}")
     cores = environment()["cores"]
     out.print(f"{paper.authors} · {paper.venue} · {cores} cores\n")
+    if not only and not options.theory:
+        out.print(left_out(paper, options.quick, studies), end="")
     if not options.fresh and all(is_stored(study, folder) for study in studies):
         out.print("  already run: from the store (--fresh runs again)\n")
     with progress(out) as bars:
@@ -308,6 +317,7 @@ def _landscape(options, rest: list[str]) -> int:
     changes = overrides(rest)
     from piste.papers import preset
 
+    import_file(options.file)
     base = preset(options.preset)
     from piste.caching import keep_compiled_programs
     from piste.compare_landscapes import compare, lines

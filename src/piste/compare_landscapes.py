@@ -8,8 +8,16 @@ import pandas as pd
 import xarray as xr
 
 from piste.figures import landscape as figures
+from piste.landscape.matched import ENOUGH
 from piste.landscape.survey import Bars, Survey, run, silent
-from piste.landscape.tables import metrics_table, paired_table, surface_of
+from piste.landscape.tables import (
+    comparable,
+    kernels_of,
+    metrics_table,
+    mismatch_of,
+    paired_table,
+    surface_of,
+)
 from piste.store import environment, write_atomically
 from piste.values import to_json
 
@@ -24,29 +32,27 @@ HELD = {
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Compared:
     """What a comparison found, and where it is."""
 
     folder: Path
-    kernels: tuple[str, str]
     parts: list[xr.Dataset]
     metrics: pd.DataFrame
     """A row for each surface."""
     paired: pd.DataFrame
-    """A row for each metric."""
+    """A row for each metric, over the pairs at matched loss."""
 
 
-def compare(survey: Survey, bars: Bars = silent, fresh: bool = False) -> Comparison:
+def compare(survey: Survey, bars: Bars = silent, fresh: bool = False) -> Compared:
     """Run a survey, or read it, and write its tables and figures."""
     parts = run(survey, bars, fresh)
-    table = metrics_table(parts, survey.kernels)
-    paired = paired_table(table, survey.kernels)
-    found = Comparison(survey.folder, survey.kernels, parts, table, paired)
+    paired = paired_table(metrics_table(comparable(parts)))
+    found = Compared(survey.folder, parts, metrics_table(parts), paired)
     _write(survey, found)
     return found
 
 
-def _write(survey: Survey, found: Comparison) -> None:
+def _write(survey: Survey, found: Compared) -> None:
     folder = found.folder
     for name, table in (("metrics", found.metrics), ("paired", found.paired)):
         write_atomically(folder / f"{name}.csv", table.to_csv(index=False).encode())
@@ -72,34 +78,32 @@ def _rows(table: pd.DataFrame) -> list[dict]:
 def _draw(survey: Survey, part: xr.Dataset) -> None:
     """Both pictures of one model's first plane."""
     model = part.attrs["model"]
-    said = figures.describe(part, survey.kernels)
     caption = (
-        f"Training loss on {HELD[survey.settings.plane]}; model of seed {model}, both "
-        f"kernels continued from the same weights and centred at matched loss. {said}"
+        f"Loss on fixed training data, along {HELD[survey.settings.plane]}; model of seed "
+        f"{model}, both kernels continued from the same weights, losses at the centres "
+        f"matched to {100 * mismatch_of(part):.2g} %. {figures.describe(part)}"
     )
     for name, draw in (("contours", figures.contours), ("surfaces", figures.surfaces)):
-        picture = draw(part, survey.kernels, caption)
+        picture = draw(part, caption)
         picture.save(survey.folder / "figures", f"{name}-seed={model}")
         words = survey.folder / "figures" / f"{name}-seed={model}.txt"
         words.write_text(caption + "\n")
 
 
-def lines(found: Comparison) -> list[str]:
+def lines(found: Compared) -> list[str]:
     """What to print before the table: shares, losses and how well they match."""
     said = []
     for part in found.parts:
-        one, other = (surface_of(part, place).centre for place in (0, 1))
+        one, other = (surface_of(part, kernel).centre for kernel in kernels_of(part))
         label = f"model {part.attrs['model']}, plane {part.attrs['direction']}"
         said.append(
             f"[bold]{label}[/bold]  centre losses {one:.4g} and {other:.4g}: "
-            f"matched to {100 * _relative(one, other):.2g} %"
+            f"matched to {100 * mismatch_of(part):.2g} %"
         )
-        for place, kernel in enumerate(found.kernels):
-            words = figures.describe(part.isel(kernel=[place]), [kernel])
-            said.append(f"  {words}")
+        said += [f"  {words}" for words in figures.describe(part).split(". ")]
+    kept = len(comparable(found.parts))
+    if kept < len(found.parts):
+        said.append(
+            f"{kept} of {len(found.parts)} pairs match to {ENOUGH:.0%}, and are compared"
+        )
     return said
-
-
-def _relative(one: float, other: float) -> float:
-    largest = max(abs(one), abs(other))
-    return abs(one - other) / largest if largest > 0 else 0.0

@@ -11,12 +11,14 @@ def one_device_a_core(most: int = 8) -> None:
     """Split the host into a device for each core; nothing if JAX has begun to compute."""
     import jax
 
-    cores = min(len(os.sched_getaffinity(0)), most) if _linux() else os.cpu_count() or 1
     try:
-        jax.config.update("jax_num_cpu_devices", cores)
+        jax.config.update("jax_num_cpu_devices", min(_cores(), most))
     except RuntimeError:
         pass
 
 
-def _linux() -> bool:
-    return hasattr(os, "sched_getaffinity")
+def _cores() -> int:
+    """The cores that this process may use, where the system tells."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

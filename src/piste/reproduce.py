@@ -86,7 +86,16 @@ def chosen(
             raise InputError(f"only = {name}: must be among {', '.join(names)}{near}")
     if only:
         return [study for study in studies if study.name in only]
-    return part.available(studies)
+    return getattr(part, "available", list)(studies)
+
+
+def left_out(paper: Paper, quick: bool, studies: Sequence[Study]) -> str:
+    """A line about the other studies, those whose data cannot be had."""
+    names = [study.name for study in studies]
+    every = paper.part("studies").studies(quick)
+    left = ", ".join(study.name for study in every if study.name not in names)
+    words = "data not here, and no download; PISTE_DATA may name a folder"
+    return f"  left out: {left} ({words})\n\n" if left else ""
 
 
 def check_data(studies: Sequence[Study], folder: Path, fresh: bool = False) -> None:

@@ -12,7 +12,7 @@ import xarray as xr
 from piste.landscape.survey import Survey
 from piste.landscape.survey import run as run_survey
 from piste.papers import Study
-from piste.store import Store, describe_parts, in_parts, make_folder, part_places
+from piste.store import Store, describe_parts, in_parts, make_folder, parts_there
 from piste.sweeps import run_sweep
 from piste.values import digest, to_json
 
@@ -24,8 +24,7 @@ def is_stored(study: Study, folder: Path) -> bool:
     if study.experiments and study.landscape is None:
         store = Store(folder / "runs")
         return all(store.find(experiment) for experiment in study.experiments)
-    places = part_places(_parts_folder(study, folder), _parts(study))
-    return all(place.exists() for place in places)
+    return parts_there(_parts_folder(study, folder), _parts(study))
 
 
 def _parts(study: Study) -> int:

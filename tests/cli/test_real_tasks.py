@@ -62,6 +62,30 @@ def test_bad_reviews(tmp_path, capsys, command, train, line):
     assert line in said(words, tmp_path / "out", capsys)
 
 
+@pytest.mark.parametrize(
+    ("options", "line"),
+    [
+        ([], "task.validation-samples = 2000: must be at most 3: imdb has 4 training"),
+        (["--task.validation-samples", "2"], "task.batch = 32: must be at most 2"),
+        (
+            ["--task.validation-samples", "2", "--task.batch", "2"],
+            "task.test-samples = 4000: must be at most 2: imdb has 2 test texts",
+        ),
+    ],
+)
+def test_more_reviews_than_there_are(tmp_path, capsys, options, line):
+    folder = reviews(tmp_path / "data", table(ROWS))
+    words = ["run", "kernels/imdb-desk", "--task.folder", str(folder), *options]
+    assert line in said(words, tmp_path / "out", capsys)
+
+
+def test_training_reviews_that_are_all_tested(tmp_path, capsys):
+    folder = reviews(tmp_path / "data", table([(1, "Nice"), (0, "Poor")]))
+    words = ["run", "kernels/imdb-desk", "--task.folder", str(folder)]
+    line = said(words, tmp_path / "out", capsys)
+    assert "imdb: no training text that is not tested too" in line
+
+
 def test_bad_reviews_in_a_folder_that_the_user_named(tmp_path, capsys, monkeypatch):
     folder = reviews(tmp_path / "data", table([*ROWS, (2, "So so")]))
     monkeypatch.setenv("PISTE_DATA", str(folder))
@@ -76,6 +100,11 @@ def test_bad_reviews_in_a_folder_that_the_user_named(tmp_path, capsys, monkeypat
         ("imdb-desk", ["--task.batch", "0"], "task.batch = 0: must be at least 1"),
         ("imdb-desk", ["--task.folder", "none"], "task.folder = none: is not a folder"),
         ("pathfinder-desk", ["--task.canvas", "8"], "task.canvas = 8: must be"),
+        (
+            "pathfinder-desk",
+            ["--task.batch", "40001"],
+            "task.batch = 40001: must be at",
+        ),
         ("pathfinder-desk", ["--task.difficulty", "x"], "task.difficulty = x: must be"),
         ("imdb-desk", ["--model.embedding-scale", "0"], "embedding-scale = 0"),
     ],

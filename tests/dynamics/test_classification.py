@@ -17,6 +17,7 @@ from piste.models.classifier import cross_entropy, logits
 from piste.rules import GD, Adam, Flow
 from piste.store import Store, run_in_memory
 from piste.tasks import Text
+from piste.tasks.text import TEXTS
 from piste.testing import assert_close
 
 TASK = Text(tokeniser="words", frequent=20, length=6, validation_samples=8, batch=8)
@@ -33,13 +34,10 @@ SMALL = Experiment(
 def texts(monkeypatch):
     """Reviews whose first word tells their class; 58 are left to train on."""
 
-    def load(self):
-        words = [("good" if k % 2 else "bad") + f" film {k}" for k in range(66)]
-        labels = np.arange(66) % 2
-        tests = tuple(("good" if k % 2 else "bad") + f" other {k}" for k in range(20))
-        return TextSet(tuple(words), labels, tests, np.arange(20) % 2)
-
-    monkeypatch.setattr(Text, "load", load)
+    words = tuple(("good" if k % 2 else "bad") + f" film {k}" for k in range(66))
+    tests = tuple(("good" if k % 2 else "bad") + f" other {k}" for k in range(20))
+    found = TextSet(words, np.arange(66) % 2, tests, np.arange(20) % 2)
+    monkeypatch.setitem(TEXTS, "imdb", lambda folder: found)
 
 
 def test_an_epoch_takes_every_sequence_at_most_once_and_each_has_its_own_order():
@@ -116,6 +114,12 @@ def test_a_run_stopped_in_the_middle_of_an_epoch_ends_in_the_same_bits(tmp_path)
     (partial / "manifest.json").write_text(other)
     with pytest.raises(InputError, match="devices = 1: the interrupted run was shared"):
         store.run(SMALL)
+    other = before.replace(TASK.load().digest, "0123")
+    (partial / "manifest.json").write_text(other)
+    with pytest.raises(
+        InputError, match="data = .*: the interrupted run was begun with"
+    ):
+        store.run(SMALL)
     (partial / "manifest.json").write_text(before)
     again = store.run(SMALL).trajectory()
     for name in ("train_loss", "validation_loss", "test_loss", "test_accuracy"):
@@ -147,7 +151,7 @@ def test_the_gradient_is_cut_to_its_longest():
         ({"form": "gram"}, "form = gram: does not hold for model classifier"),
         (
             {"task": dataclasses.replace(TASK, batch=100)},
-            "task.batch = 100: must be at most the training set, 58",
+            "task.batch = 100: must be at most 58: the training set has no more",
         ),
         (
             {"task": dataclasses.replace(TASK, validation_samples=100)},

@@ -29,14 +29,14 @@ def part(losses) -> xr.Dataset:
         "explained_share": (("kernel",), np.array([0.25, 0.0004])),
         "centre": (("kernel",), np.array([2, 1])),
     }
-    grid = {"first": GRID, "second": GRID}
+    grid = {"first": GRID, "second": GRID, "kernel": ["softmax", "gaussian"]}
     return xr.Dataset(arrays, grid, {"labels": ["$W^Q$", "$W^K$"]})
 
 
 @pytest.mark.parametrize("kind", LOSSES)
 @pytest.mark.parametrize("draw", [landscape.contours, landscape.surfaces])
 def test_it_draws(draw, kind):
-    picture = draw(part(LOSSES[kind]), ("softmax", "gaussian"), "caption")
+    picture = draw(part(LOSSES[kind]), "caption")
     assert len(picture.png(60)) > 3000
     # The data behind it: row 7 is the second kernel's point (−0.5, 0).
     row = picture.data.iloc[25 + 7]
@@ -45,7 +45,7 @@ def test_it_draws(draw, kind):
 
 
 def test_the_words_say_what_the_plane_leaves_out():
-    words = landscape.describe(part(LOSSES["plain"]), ("softmax", "gaussian"))
+    words = landscape.describe(part(LOSSES["plain"]))
     assert "softmax around step 30: plane explains 25.00 % of the trajectory" in words
     assert "gaussian around step 20: plane explains 0.04 %" in words
     assert "true / projected loss 3 / 2 → 1 / 1" in words

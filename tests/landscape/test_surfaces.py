@@ -10,7 +10,7 @@ import pytest
 
 from piste.errors import InputError
 from piste.landscape import Plane, Surface, metrics, planes, surface, trajectory
-from piste.landscape.matched import match
+from piste.landscape.matched import match, mismatch
 from piste.probes.curvature import top_eigenpairs
 from piste.testing import assert_close
 
@@ -257,10 +257,9 @@ def test_pairs_by_hand():
 def test_matched_loss():
     found = match([1.0, 0.5, 0.2, 0.1], [2.0, math.nan, 0.48, 0.4, 0.41])
     assert (found.first, found.second) == (1, 3)
-    assert_close(found.difference, -0.1)
-    assert_close(found.relative, 0.2)
+    assert_close(mismatch(found.first_loss, found.second_loss), 0.2)
     assert match([1.0, 1.0], [1.0]).first == 1
-    assert match([0.0], [0.0]).relative == 0
+    assert mismatch(0.0, 0.0) == 0
     turned = match([2.0, 0.4], [1.0, 0.1])
     assert (turned.first, turned.second) == (1, 1)
     with pytest.raises(InputError, match="second: no finite loss in 2"):

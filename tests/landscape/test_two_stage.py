@@ -229,7 +229,7 @@ def test_the_paired_table_counts_models_and_pairs():
             (1, 1, "gaussian", 4.0),
         ]
     ]
-    found = tables.paired_table(tables.pd.DataFrame(rows), ("softmax", "gaussian"))
+    found = tables.paired_table(tables.pd.DataFrame(rows))
     first = found.iloc[0]
     assert (first["lower in models"], first["lower in pairs"]) == ("2 of 2", "3 of 4")
     # Medians over planes: 2 and 1.5, 5 and 4.

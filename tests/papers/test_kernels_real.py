@@ -12,10 +12,17 @@ from piste.claims import Outcome, judge
 from piste.cli import main
 from piste.datasets import TextSet
 from piste.experiment import Experiment, Record
+from piste.figures.classification import classification
 from piste.figures.landscape import pairs
 from piste.landscape import two_stage
 from piste.landscape.survey import Comparison
-from piste.landscape.tables import HEADLINE, metrics_table
+from piste.landscape.tables import (
+    HEADLINE,
+    comparable,
+    metrics_table,
+    mismatch_of,
+    paired_table,
+)
 from piste.models import Classifier, KernelLayer
 from piste.papers import Study
 from piste.papers.kernels import (
@@ -28,6 +35,7 @@ from piste.papers.kernels.presets import KERNELS
 from piste.rules import Adam
 from piste.run_study import is_stored, run_study
 from piste.tasks import Text, TokenRegression
+from piste.tasks.text import TEXTS
 
 TINY = Classifier(layers=1, dimension=8, hidden=8, heads=2)
 SURVEY = Comparison(points=5, models=2, directions=2, snapshots=4, steps_two=3)
@@ -39,7 +47,7 @@ def reviews(monkeypatch):
     words = tuple(("good" if k % 2 else "bad") + f" film {k}" for k in range(66))
     tests = tuple(("good" if k % 2 else "bad") + f" other {k}" for k in range(20))
     found = TextSet(words, np.arange(66) % 2, tests, np.arange(20) % 2)
-    monkeypatch.setattr(Text, "load", lambda self: found)
+    monkeypatch.setitem(TEXTS, "imdb", lambda folder: found)
 
 
 def small(experiment: Experiment) -> Experiment:
@@ -69,6 +77,7 @@ def shrunk(monkeypatch):
     monkeypatch.setattr("piste.devices.one_device_a_core", lambda: None)
 
 
+@pytest.mark.slow
 def test_reproduce_the_real_tasks_from_end_to_end(shrunk, tmp_path, capsys):
     words = ["reproduce", "kernels", "--only", "imdb,landscape-text"]
     assert main([*words, "--out", str(tmp_path)]) == 0
@@ -137,7 +146,8 @@ def surfaces(roughness: dict[str, float], model: int, centre=(0.3, 0.31)) -> xr.
         "centre": ("kernel", np.array([2, 2])),
     }
     about = {"model": model, "direction": 0, "labels": ["$W^Q$", "$W^K$"]}
-    return xr.Dataset(arrays, {"first": axis, "second": axis}, about)
+    places = {"first": axis, "second": axis, "kernel": list(KERNELS)}
+    return xr.Dataset(arrays, places, about)
 
 
 ROUGH, SMOOTH = {"softmax": 0.05, "gaussian": 0.0}, {"softmax": 0.0, "gaussian": 0.05}
@@ -151,7 +161,6 @@ ROUGH, SMOOTH = {"softmax": 0.05, "gaussian": 0.0}, {"softmax": 0.0, "gaussian":
         (8, 2, Outcome.INCONCLUSIVE),
         (5, 5, Outcome.INCONCLUSIVE),
         (1, 9, Outcome.VIOLATED),
-        (3, 0, Outcome.INCONCLUSIVE),
     ],
 )
 def test_smoother_is_what_a_sign_test_over_models_tells(rough, smooth, outcome):
@@ -167,18 +176,24 @@ def test_smoother_is_what_a_sign_test_over_models_tells(rough, smooth, outcome):
 def test_surfaces_of_different_loss_are_not_compared():
     near = surfaces(ROUGH, 0, centre=(0.3, 0.28))
     far = surfaces(SMOOTH, 1, centre=(0.3, 0.2))
-    assert landscape_claims.mismatch(near) == pytest.approx(0.02 / 0.3)
-    assert landscape_claims.matched([near, far]) == [near]
-    (found,) = judge(landscape_claims.CLAIMS, {"landscape-images": [far]})
-    (verdict,) = found.verdicts
-    assert verdict.outcome == Outcome.UNMET and "no pair" in verdict.measured
-    table = landscape_claims.landscape_table([near, far])
+    assert mismatch_of(near) == pytest.approx(0.02 / 0.3)
+    assert comparable([near, far]) == [near]
+    table = paired_table(metrics_table([near]))
     assert table["lower in models"].iloc[0] == "1 of 1"
+    assert len(paired_table(metrics_table([]))) == 0
+
+
+def test_too_few_models_are_not_judged():
+    parts = [surfaces(ROUGH, model) for model in range(5)]
+    parts += [surfaces(ROUGH, 5, centre=(0.3, 0.2))]
+    (found,) = judge(landscape_claims.CLAIMS, {"landscape-images": parts})
+    (verdict,) = found.verdicts
+    assert verdict.outcome == Outcome.UNMET and verdict.measured.endswith("needs 6")
 
 
 def test_the_picture_of_pairs_counts_models():
     parts = [surfaces(ROUGH, model) for model in range(3)] + [surfaces(SMOOTH, 3)]
-    picture = pairs(metrics_table(parts, KERNELS), HEADLINE, KERNELS, "caption")
+    picture = pairs(metrics_table(parts), HEADLINE, "caption")
     titles = [axes.get_title() for axes in picture.figure.axes]
     assert titles == ["gaussian lower in 3 of 4 models"] * 2
     assert len(picture.data) == 2 * 4
@@ -201,6 +216,7 @@ def trained(kernel: str, seed: int, losses, accuracies) -> xr.Dataset:
         "seed": seed,
         "name": f"{kernel}-{seed}",
         "seconds": 1.0,
+        "diverged": -1,
     }
     return xr.Dataset(arrays, {"step": steps, "test_step": steps}, about)
 
@@ -224,6 +240,18 @@ def test_faster_is_the_lower_mean_training_loss():
     for last, outcome in ((0.3, Outcome.HOLDS), (0.6, Outcome.VIOLATED)):
         (found,) = judge(claims, {"imdb": runs((0.69, 0.5, last))})
         assert found.outcome == outcome
+
+
+def test_a_run_that_diverged_is_never_the_faster_and_can_be_drawn():
+    claims = [c for c in real_claims.CLAIMS if "as fast, IMDb" in c.name]
+    cut = trained("gaussian", 0, (0.3, 0.2), (0.5, 0.5))
+    cut.attrs["diverged"] = 100
+    (found,) = judge(claims, {"imdb": [runs((0.7, 0.7, 0.7))[0], cut]})
+    assert found.outcome == Outcome.VIOLATED
+    both = [cut, trained("gaussian", 1, (0.5, 0.4, 0.3), (0.5,) * 3)]
+    both = [run.assign(test_loss=run.test_accuracy) for run in both]
+    lines = classification({"gaussian": both}, "caption").figure.axes[0].get_lines()
+    np.testing.assert_allclose(lines[2].get_ydata(), (0.4, 0.3, 0.3))
 
 
 def test_pathfinder_says_how_many_leave_the_plateau():

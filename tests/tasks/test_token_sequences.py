@@ -23,7 +23,12 @@ needs_imdb = pytest.mark.skipif(
 
 SMALL = Text(length=8, frequent=30, validation_samples=10)
 IMAGES = Pathfinder(
-    canvas=16, train_samples=30, validation_samples=8, test_samples=9, distractors=2
+    canvas=16,
+    train_samples=30,
+    validation_samples=8,
+    test_samples=9,
+    distractors=2,
+    batch=10,
 )
 
 
@@ -183,7 +188,7 @@ def test_a_wrong_field_is_one_line(mistake):
     changes, expected = TEXT_MISTAKES[mistake]
 
     def run():
-        dataclasses.replace(SMALL, **changes).datasets(made(), seed=0)
+        dataclasses.replace(SMALL, **changes).check(made())
 
     assert message(run) == expected
 

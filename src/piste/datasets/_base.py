@@ -1,5 +1,7 @@
 """What every data set of images gives, and what every one of texts gives."""
 
+import functools
+import hashlib
 from dataclasses import dataclass
 
 import numpy as np
@@ -41,6 +43,16 @@ class TextSet:
     def __post_init__(self):
         for labels in (self.train_labels, self.test_labels):
             labels.flags.writeable = False
+
+    @functools.cached_property
+    def digest(self) -> str:
+        """What tells these texts and labels from others."""
+        found = hashlib.blake2b(digest_size=8)
+        for part in (*self.train_texts, "", *self.test_texts):
+            found.update(part.encode() + b"\0")
+        for labels in (self.train_labels, self.test_labels):
+            found.update(labels.tobytes())
+        return found.hexdigest()
 
     def repeats(self) -> "Repeats":
         """Count the texts that occur more than once."""

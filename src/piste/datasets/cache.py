@@ -1,8 +1,8 @@
 """Where the files of a data set are: a folder, the environment, or the user's cache.
 
 The order is the folder given, then the folder in ``PISTE_DATA``, then the cache, which
-is filled from public mirrors. Wherever they come from, files are compared with the
-sha256 of the originals.
+is filled from public mirrors. Wherever they come from, original files are compared with
+their sha256; tables and folders that a user made have none.
 """
 
 import gzip

@@ -40,6 +40,10 @@ class AbstractForm(eqx.Module):
         """The loss as a fixed function of the parameters, whatever the step's batch."""
         return self.loss_and_gradient(params)[0]
 
+    def gradient(self, params: PyTree) -> PyTree:
+        """The gradient of that fixed function; its derivative is the Hessian."""
+        return self.loss_and_gradient(params)[1]
+
     @abc.abstractmethod
     def view(self, params: PyTree) -> Any:
         """What the probes see of the training data."""
@@ -63,7 +67,7 @@ class AbstractForm(eqx.Module):
 
     def curvature(self, params: PyTree) -> Float[Array, ""]:
         """The largest curvature of the loss: of its Hessian, by Lanczos iteration."""
-        return hessian_extremes(lambda w: self.loss_and_gradient(w)[1], params).largest
+        return hessian_extremes(self.gradient, params).largest
 
     def unit(self) -> Float[Array, ""] | float:
         """The natural size of a change of a weight: the unit of absolute tolerances."""

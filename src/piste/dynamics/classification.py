@@ -9,7 +9,6 @@ import functools
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jax.sharding import NamedSharding, PartitionSpec
 from jaxtyping import Array, Bool, Int, Integer, Key
 
@@ -108,9 +107,13 @@ class ClassifierForm(AbstractForm):
         return jax.lax.dynamic_slice(order, (place * self.batch,), (self.batch,))
 
     def evaluation_loss(self, params):
-        """The loss on a few fixed training sequences, without dropout: for landscapes."""
+        """The loss on a few fixed training sequences, without dropout: its landscape."""
         few = jax.tree.map(lambda x: jnp.asarray(x)[:SURVEYED], self.train)
         return self._scored(params, few).loss()
+
+    def gradient(self, params):
+        """That of the loss on these few sequences, whatever the step's batch."""
+        return jax.grad(self.evaluation_loss)(params)
 
     def _seen(self) -> Sequences:
         return jax.tree.map(lambda x: jnp.asarray(x)[:SEEN], self.train)
@@ -164,9 +167,6 @@ class ClassifierForm(AbstractForm):
 def _start(experiment: Experiment, loaded) -> Start:
     task, model = _parts(experiment)
     sets = _sets(task, loaded, experiment.seed)
-    if task.batch > sets.train.count:
-        rule = f"must be at most the training set, {sets.train.count}"
-        raise InputError(f"batch = {task.batch}: {rule}")
     weights = jax.jit(model.init, static_argnames=("vocabulary", "length", "classes"))(
         key=stream(experiment.seed, Stream.INIT),
         vocabulary=task.vocabulary,
@@ -211,8 +211,9 @@ def _make(name: str, experiment: Experiment, start: Start, whole: bool) -> Abstr
 
 
 def devices_for(batch: int) -> int:
-    """As many devices as there are, but no more than share the batch evenly."""
-    return int(np.gcd(batch, len(jax.devices())))
+    """As many of the devices as can share the batch evenly."""
+    most = min(batch, len(jax.devices()))
+    return next(count for count in range(most, 0, -1) if batch % count == 0)
 
 
 SEQUENCES = Assembly((Text, Pathfinder), (Classifier,), _start, _forms, _make)

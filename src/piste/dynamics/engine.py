@@ -31,7 +31,7 @@ class FlowState(eqx.Module):
 
 def _hessian_ends(given) -> Float[Array, " end"]:
     form, params = given
-    found = hessian_extremes(lambda w: form.loss_and_gradient(w)[1], params)
+    found = hessian_extremes(form.gradient, params)
     return jnp.stack([found.smallest, found.largest])
 
 

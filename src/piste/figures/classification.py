@@ -24,15 +24,18 @@ def classification(groups: dict[str, list[xr.Dataset]], caption: str) -> Picture
     for name, along, words, panel in panels:
         for kernel, runs in groups.items():
             colour, dash = _LOOKS.get(kernel, (BLUE, "-"))
-            values = np.array([run[name].values for run in runs])
-            steps = runs[0][along].values
+            # A run that diverged is shorter.
+            joined = xr.concat([run[name] for run in runs], "run", join="outer")
+            values, steps = joined.values, joined[along].values
             panel.plot(steps, values.T, color=colour, lw=0.5, alpha=0.5)
-            panel.plot(steps, values.mean(0), color=colour, ls=dash, label=kernel)
+            panel.plot(
+                steps, np.nanmean(values, 0), color=colour, ls=dash, label=kernel
+            )
             rows += [
                 {"kernel": kernel, "seed": run.attrs["seed"], "quantity": name}
                 | {"step": step, "value": float(value)}
                 for run in runs
-                for step, value in zip(steps, run[name].values, strict=True)
+                for step, value in zip(run[along].values, run[name].values, strict=True)
             ]
         guess = 0.5 if name == "test_accuracy" else math.log(2)
         panel.axhline(guess, color="#999999", lw=0.6, ls=":")

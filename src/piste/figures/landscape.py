@@ -1,6 +1,5 @@
 """Loss surfaces of two kernels side by side, with the trajectory on them."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,40 +10,44 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import LogNorm, Normalize
 from matplotlib.figure import Figure
 
+from piste.landscape.tables import by_model, kernels_of
+
 from .style import BLACK, BLUE, ORANGE, WIDTH, Picture, canvas, styled
 
 LEVELS = 24
 _COLOURS: Any = {"cmap": "viridis", "extend": "both"}
+_WAYS = {-1: (BLUE, "-"), 0: ("#999999", ":"), 1: (ORANGE, "--")}
+"""How a pair is drawn: the second is lower, as high, or higher."""
 WIDE = 30.0
 """Losses that span more than this are drawn on a logarithmic scale."""
 
 
 @styled
-def contours(part: xr.Dataset, kernels: Sequence[str], caption: str) -> Picture:
+def contours(part: xr.Dataset, caption: str) -> Picture:
     """The loss on a plane for either kernel, from above, on one scale of colours."""
     figure, (panels,) = canvas(1, 2, 3.3)
     scale = _scale(part)
     drawn: Any = None
-    for place, (axes, kernel) in enumerate(zip(panels, kernels, strict=True)):
-        one = part.isel(kernel=place)
+    for axes, kernel in zip(panels, kernels_of(part), strict=True):
+        one = part.sel(kernel=kernel)
         drawn = _contour(axes, one, scale)
         _path(axes, one)
         axes.set(title=kernel, **_names(part))
         axes.set_xlabel(f"{axes.get_xlabel()}\n{_share(one)}\n{_losses(one)}")
     figure.colorbar(drawn, ax=list(panels), label="loss", shrink=0.9, **_ticks(scale))
-    return Picture(figure, _frame(part, kernels), caption)
+    return Picture(figure, _frame(part), caption)
 
 
 @styled
-def surfaces(part: xr.Dataset, kernels: Sequence[str], caption: str) -> Picture:
+def surfaces(part: xr.Dataset, caption: str) -> Picture:
     """The same in three dimensions; on a logarithmic scale the height is log₁₀ loss."""
     figure = Figure(figsize=(WIDTH, 3.7))
     FigureCanvasAgg(figure)
     figure.subplots_adjust(left=0.0, right=0.9, bottom=0.2, top=0.99, wspace=0.16)
     scale = _scale(part)
-    for place, kernel in enumerate(kernels):
+    for place, kernel in enumerate(kernels_of(part)):
         axes: Any = figure.add_subplot(1, 2, place + 1, projection="3d")
-        one = part.isel(kernel=place)
+        one = part.sel(kernel=kernel)
         _bend(axes, one, scale)
         first, second = part.attrs["labels"]
         axes.set_title(kernel, y=1.0)
@@ -53,13 +56,11 @@ def surfaces(part: xr.Dataset, kernels: Sequence[str], caption: str) -> Picture:
         axes.set_zlabel(_height_name(scale), labelpad=-1)
         words = f"{_share(one)}\n{_losses(one)}"
         axes.text2D(0.5, -0.19, words, transform=axes.transAxes, ha="center")
-    return Picture(figure, _frame(part, kernels), caption)
+    return Picture(figure, _frame(part), caption)
 
 
 @styled
-def pairs(
-    table: pd.DataFrame, metrics: dict[str, str], kernels: Sequence[str], caption: str
-) -> Picture:
+def pairs(table: pd.DataFrame, metrics: dict[str, str], caption: str) -> Picture:
     """Every model's metrics with either kernel, joined by a line; thick: the medians.
 
     The table has a row for each surface; a model gives the median over its planes.
@@ -67,13 +68,11 @@ def pairs(
     figure, (panels,) = canvas(1, len(metrics), 2.6)
     rows = []
     for axes, (name, words) in zip(panels, metrics.items(), strict=True):
-        models = table.groupby(["model", "kernel"])[name].median().unstack("kernel")
-        values = models[list(kernels)].to_numpy()
+        models = by_model(table, name)
+        kernels, values = list(models.columns), models.to_numpy()
         for pair in values:
-            lower = pair[1] < pair[0]
-            axes.plot((0, 1), pair, "o", ms=3, color=BLUE if lower else ORANGE)
-            axes.plot((0, 1), pair, color=BLUE if lower else ORANGE, lw=0.8,
-                      ls="-" if lower else "--")  # fmt: skip
+            colour, dash = _WAYS[int(np.sign(pair[1] - pair[0]))]
+            axes.plot((0, 1), pair, color=colour, ls=dash, lw=0.8, marker="o", ms=3)
         axes.plot((0, 1), np.median(values, 0), color=BLACK, lw=2.4)
         less = int((values[:, 1] < values[:, 0]).sum())
         axes.set_title(f"{kernels[1]} lower in {less} of {len(values)} models")
@@ -83,11 +82,11 @@ def pairs(
     return Picture(figure, pd.concat(rows, ignore_index=True), caption)
 
 
-def describe(part: xr.Dataset, kernels: Sequence[str]) -> str:
+def describe(part: xr.Dataset) -> str:
     """What a caption says of both surfaces."""
     said = []
-    for place, kernel in enumerate(kernels):
-        one = part.isel(kernel=place)
+    for kernel in kernels_of(part):
+        one = part.sel(kernel=kernel)
         step = int(one.step[int(one.centre)])
         said.append(f"{kernel} around step {step:,}: {_share(one)}; {_losses(one)}")
     return ". ".join(said) + "."
@@ -192,12 +191,12 @@ def _bend(axes: Any, one: xr.Dataset, scale: Normalize) -> None:
     axes.locator_params(nbins=5)
 
 
-def _frame(part: xr.Dataset, kernels: Sequence[str]) -> pd.DataFrame:
+def _frame(part: xr.Dataset) -> pd.DataFrame:
     """A row for each point of either grid."""
     grid = part["first"].values
     a, b = (each.ravel() for each in np.meshgrid(grid, grid, indexing="ij"))
     rows = [
         pd.DataFrame({"kernel": k, "first": a, "second": b, "loss": loss.ravel()})
-        for k, loss in zip(kernels, part.loss.values, strict=True)
+        for k, loss in zip(kernels_of(part), part.loss.values, strict=True)
     ]
     return pd.concat(rows, ignore_index=True)

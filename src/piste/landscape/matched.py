@@ -8,6 +8,9 @@ from piste.errors import InputError
 
 from .metrics import Numbers
 
+ENOUGH = 0.1
+"""Share by which the losses at two centres may differ for surfaces to be compared."""
+
 
 @dataclass(frozen=True)
 class Match:
@@ -18,16 +21,11 @@ class Match:
     first_loss: float
     second_loss: float
 
-    @property
-    def difference(self) -> float:
-        """What the match leaves: the second loss minus the first."""
-        return self.second_loss - self.first_loss
 
-    @property
-    def relative(self) -> float:
-        """The difference as a share of the larger loss."""
-        largest = max(abs(self.first_loss), abs(self.second_loss))
-        return abs(self.difference) / largest if largest > 0 else 0.0
+def mismatch(one: float, other: float) -> float:
+    """The difference of two losses as a share of the larger one."""
+    largest = max(abs(one), abs(other))
+    return abs(one - other) / largest if largest > 0 else 0.0
 
 
 def match(first: Numbers, second: Numbers) -> Match:

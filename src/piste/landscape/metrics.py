@@ -21,7 +21,7 @@ ROUNDING = 32
 
 @dataclass(frozen=True)
 class Metrics:
-    """What is said of one surface; smaller is smoother, but for the centre."""
+    """What is said of one surface; the first three are smaller where it is smoother."""
 
     non_convex: float
     """Share of the cells whose discrete Hessian has a negative eigenvalue."""

@@ -10,10 +10,13 @@ import numpy as np
 from piste.dynamics import State, System
 from piste.errors import InputError
 from piste.experiment import Experiment
-from piste.store import CHECKPOINT, load_state, save_state
+from piste.store import CHECKPOINT, alone, check_shares, load_state, save_state
 from piste.store.runs import Watch
 
 from .two_stage import Stage, go_on, second_system
+
+SHARES = "shares"
+"""The file that says over how many devices the work is shared out."""
 
 
 def stored_stage(
@@ -30,9 +33,11 @@ def stored_stage(
     ``begin`` gives the state of the first stage; it is asked for only where nothing of
     the second is there, and ``watch`` only where something is to be trained.
     """
-    if fresh:
-        shutil.rmtree(folder, ignore_errors=True)
-    with jax.enable_x64(True):
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    # Surveys of other planes use the same stages.
+    with alone(folder.with_suffix(".lock")), jax.enable_x64(True):
+        if fresh:
+            shutil.rmtree(folder, ignore_errors=True)
         system = second_system(experiment, kernel)
         state, done = _reached(folder, system, begin)
         if done < times.size:
@@ -46,13 +51,17 @@ def stored_stage(
 
 def _reached(folder: Path, system: System, begin) -> tuple[State, int]:
     """The last state that was written, and how many snapshots it has behind it."""
-    path = folder / CHECKPOINT
-    return load_state(path, system.start()) if path.exists() else (begin(), 0)
+    path, shares = folder / CHECKPOINT, folder / SHARES
+    if not path.exists():
+        return begin(), 0
+    check_shares(system.form.shares(), int(shares.read_text()))
+    return load_state(path, system.start())
 
 
 def _train(folder, system: System, times, state: State, done: int, watch: Watch):
     """Go on; the snapshot is written before the state that says that it is there."""
-    folder.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(exist_ok=True)
+    (folder / SHARES).write_text(str(system.form.shares()))
     last = state
     for index, last, loss in go_on(system, state, times, done):
         save_state(_place(folder, index), _bare(last), 1)

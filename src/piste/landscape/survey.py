@@ -19,7 +19,7 @@ import xarray as xr
 from piste.dynamics import State
 from piste.experiment import Experiment
 from piste.models import KERNELS, Classifier, Stack, TwoLayer
-from piste.store import Store, describe_parts, in_parts, make_folder
+from piste.store import Store, describe_parts, in_parts, make_folder, parts_there
 from piste.store.runs import Watch
 from piste.streams import Stream, stream
 from piste.values import digest, field_error, option, override, to_json, value
@@ -133,10 +133,11 @@ def run(
 
     ``after`` is told the number of each pair that is there, and the pair.
     """
-    check(survey)
     settings, folder = survey.settings, survey.folder
-    make_folder(folder)
-    describe_parts(folder, 1, [to_json(survey.experiment), to_json(settings)])
+    if fresh or not parts_there(folder, settings.pairs()):  # else no data are needed
+        check(survey)
+        make_folder(folder)
+        describe_parts(folder, 1, [to_json(survey.experiment), to_json(settings)])
 
     @functools.lru_cache(maxsize=1)
     def both(model: int) -> dict[str, Stage]:
@@ -156,6 +157,7 @@ def run(
 
 def check(survey: Survey) -> None:
     """Refuse what cannot be drawn before anything is trained or written."""
+    survey.model(survey.settings.models - 1)  # the largest seed
     experiment = survey.model(0)
     with jax.enable_x64(True):
         system = second_system(experiment, survey.kernels[1])
@@ -204,7 +206,8 @@ def _pair(
         name = f"{stage.kernel} {model}.{direction}"
         watch = bars(name, survey.settings.points**2)
         parts.append(_surface(survey, stage, centre, key, watch))
-    joined = xr.concat(parts, "kernel")
+    named = xr.DataArray(list(survey.kernels), dims="kernel", name="kernel")
+    joined = xr.concat(parts, named)
     about = {"model": seed, "direction": direction, "labels": parts[0].attrs["labels"]}
     return joined.assign_attrs(**about)
 

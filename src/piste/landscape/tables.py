@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from .matched import ENOUGH, mismatch
 from .metrics import Metrics, measure, paired
 from .surface import Surface
 
@@ -24,23 +25,39 @@ OTHERS = {
 }
 
 
-def surface_of(part: xr.Dataset, kernel: int) -> Surface:
+def kernels_of(part: xr.Dataset) -> list[str]:
+    """The two kernels of a pair of surfaces: that of the first stage, and the other."""
+    return [str(name) for name in part.kernel.values]
+
+
+def surface_of(part: xr.Dataset, kernel: str) -> Surface:
     """The surface of one kernel."""
-    return Surface(part["first"].values, part.loss[kernel].values)
+    return Surface(part["first"].values, part.loss.sel(kernel=kernel).values)
 
 
-def metrics_table(parts: Sequence[xr.Dataset], kernels: Sequence[str]) -> pd.DataFrame:
+def mismatch_of(part: xr.Dataset) -> float:
+    """How far the losses at both centres differ."""
+    return mismatch(*(surface_of(part, kernel).centre for kernel in kernels_of(part)))
+
+
+def comparable(parts: Sequence[xr.Dataset]) -> list[xr.Dataset]:
+    """The pairs whose centres have the same loss, near enough."""
+    return [part for part in parts if mismatch_of(part) <= ENOUGH]
+
+
+def metrics_table(parts: Sequence[xr.Dataset]) -> pd.DataFrame:
     """A row for each surface: its metrics, its centre, and what its plane leaves out."""
     rows = []
     for part in parts:
-        for place, kernel in enumerate(kernels):
-            said: Metrics = measure(surface_of(part, place))
-            one = part.isel(kernel=place)
+        for kernel in kernels_of(part):
+            said: Metrics = measure(surface_of(part, kernel))
+            one = part.sel(kernel=kernel)
             known = {
                 "model": int(part.attrs["model"]),
                 "direction": int(part.attrs["direction"]),
                 "kernel": kernel,
                 "centre_step": int(one.step[int(one.centre)]),
+                "mismatch": mismatch_of(part),
                 "explained_share": float(one.explained_share),
                 "projected_error": projected_error(one),
             }
@@ -55,24 +72,33 @@ def projected_error(one: xr.Dataset) -> float:
         return float(np.max(np.abs(below - true) / np.abs(true)))
 
 
-def paired_table(table: pd.DataFrame, kernels: Sequence[str]) -> pd.DataFrame:
+def by_model(table: pd.DataFrame, metric: str) -> pd.DataFrame:
+    """A metric by model and kernel: the median over the planes that both have."""
+    return _by_plane(table, metric).groupby("model").median()
+
+
+def _by_plane(table: pd.DataFrame, metric: str) -> pd.DataFrame:
+    wide = table.pivot(index=["model", "direction"], columns="kernel", values=metric)
+    return wide.reindex(columns=list(table.kernel.unique())).dropna()
+
+
+def paired_table(table: pd.DataFrame) -> pd.DataFrame:
     """A row for each metric: the second kernel against the first.
 
     Planes of one model are not independent, so the test is over models: each gives the
     median over its planes. Pairs are counted too.
     """
     rows = []
-    for name, words in (HEADLINE | OTHERS).items():
-        wide = table.pivot(index=["model", "direction"], columns="kernel", values=name)
-        models = wide.groupby("model").median()
-        first, second = (models[kernel].to_numpy() for kernel in kernels)
-        tested = paired(second, first)
-        every = paired(wide[kernels[1]].to_numpy(), wide[kernels[0]].to_numpy())
+    for name, words in (HEADLINE | OTHERS).items() if len(table) else ():
+        models, wide = by_model(table, name), _by_plane(table, name)
+        (one, first), (other, second) = models.items()
+        tested = paired(second.to_numpy(), first.to_numpy())
+        every = paired(wide[other].to_numpy(), wide[one].to_numpy())
         rows.append(
             {
                 "metric": words,
-                kernels[0]: float(np.median(first)),
-                kernels[1]: float(np.median(second)),
+                one: float(first.median()),
+                other: float(second.median()),
                 "median difference": tested.median_difference,
                 "lower in models": f"{tested.wins} of {len(models)}",
                 "lower in pairs": f"{every.wins} of {len(wide)}",

@@ -12,7 +12,16 @@ import jax
 import numpy as np
 from jaxtyping import PyTree
 
-from piste.dynamics import Plan, State, System, assembly_of, build, draw, train
+from piste.dynamics import (
+    Plan,
+    State,
+    System,
+    assembly_of,
+    build,
+    choose_form,
+    draw,
+    train,
+)
 from piste.errors import InputError
 from piste.experiment import Experiment
 from piste.store import CHECKPOINT, Store, load_state
@@ -69,9 +78,11 @@ def written_out(experiment: Experiment) -> Experiment:
     The reduced forms hold for softmax alone, and have other parameters.
     """
     held = assembly_of(experiment).forms(experiment)
-    if experiment.form == "auto" and held.get("full"):
-        return dataclasses.replace(experiment, form="full")
-    return experiment
+    if experiment.form != "auto" or choose_form(experiment) == "full":
+        return experiment  # as it is, so that a run of it that is stored is found
+    return (
+        dataclasses.replace(experiment, form="full") if held.get("full") else experiment
+    )
 
 
 def first_stage(

@@ -49,7 +49,7 @@ class Norm(eqx.Module):
 class BlockWeights(eqx.Module):
     r"""$W^Q, W^K, W^V$ (heads side by side), $W^O$ and the MLP of one layer.
 
-    The shift of the LayerNorm before them does what biases of $Q, K, V$ would do.
+    No biases of $Q, K, V$: the shift of the LayerNorm before them moves all three.
     """
 
     attention_norm: Norm

@@ -4,8 +4,16 @@ from .checkpoint import load as load_state
 from .checkpoint import save as save_state
 from .checkpoint import write_atomically
 from .manifest import FORMAT, Manifest, environment, read_manifest
-from .parts import describe_parts, in_parts, part_places
-from .runs import CHECKPOINT, Run, Store, alone, make_folder, run_in_memory
+from .parts import describe_parts, in_parts, parts_there
+from .runs import (
+    CHECKPOINT,
+    Run,
+    Store,
+    alone,
+    check_shares,
+    make_folder,
+    run_in_memory,
+)
 
 __all__ = [
     "CHECKPOINT",
@@ -14,12 +22,13 @@ __all__ = [
     "Run",
     "Store",
     "alone",
+    "check_shares",
     "describe_parts",
     "environment",
     "in_parts",
     "load_state",
     "make_folder",
-    "part_places",
+    "parts_there",
     "read_manifest",
     "run_in_memory",
     "save_state",

@@ -13,7 +13,7 @@ import jax
 
 from piste.errors import InputError
 from piste.experiment import Experiment
-from piste.values import from_json, to_json
+from piste.values import from_json
 
 from .checkpoint import write_atomically
 
@@ -53,6 +53,8 @@ class Manifest:
     """Why the run stopped early; empty if it did not."""
     shares: int = 1
     """Devices that the batches were shared out over; rounding depends on how many."""
+    data: str = ""
+    """Digest of data that came from a user's own files."""
 
     def write(self, folder: Path) -> None:
         """Replace the manifest of a run directory."""
@@ -62,11 +64,6 @@ class Manifest:
     def value(self) -> Experiment:
         """The experiment as a value."""
         return from_json(Experiment, self.experiment)
-
-
-def describe(experiment: Experiment, name: str, form: str, shares: int = 1) -> Manifest:
-    """The manifest of a run that begins now."""
-    return Manifest(name=name, experiment=to_json(experiment), form=form, shares=shares)
 
 
 def now() -> str:

@@ -6,6 +6,7 @@ What is interrupted goes on with the first part that is missing.
 import json
 import shutil
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,11 @@ from .runs import alone
 def part_places(folder: Path, count: int) -> list[Path]:
     """Where the parts are stored."""
     return [folder / f"batch-{number:03d}.zarr" for number in range(count)]
+
+
+def parts_there(folder: Path, count: int) -> bool:
+    """Whether no part is missing."""
+    return all(place.exists() for place in part_places(folder, count))
 
 
 def describe_parts(
@@ -52,7 +58,8 @@ def in_parts(
 ) -> list[xr.Dataset]:
     """Make the parts that are missing, one process at a time; return all of them."""
     found = []
-    with alone(folder / ".lock"):
+    reading = not fresh and parts_there(folder, count)
+    with nullcontext() if reading else alone(folder / ".lock"):
         for index, place in enumerate(part_places(folder, count)):
             if fresh or not place.exists():
                 _store(make(index), place)

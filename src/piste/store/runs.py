@@ -16,9 +16,10 @@ import xarray as xr
 from piste.dynamics import Plan, State, System, build, choose_form, load_data, train
 from piste.errors import InputError
 from piste.experiment import Experiment
+from piste.values import to_json
 
 from . import checkpoint, trajectory
-from .manifest import FILE, Manifest, describe, read_manifest
+from .manifest import FILE, Manifest, read_manifest
 
 CHECKPOINT = "checkpoint.npz"
 """The state after the last chunk; in a complete run, the final one."""
@@ -159,6 +160,7 @@ def _train(experiment: Experiment, name: str, folder: Path, watch: Watch) -> Man
             if chunk.index == 0:
                 folder.mkdir(exist_ok=True)
                 trajectory.create(folder, system, plan, chunk)
+                manifest.write(folder)  # how it was begun, before there is a checkpoint
             trajectory.write(folder, system.probes(), plan, chunk)
             # Last, so that a crash before it repeats the chunk and writes the same.
             checkpoint.save(folder / CHECKPOINT, chunk.state, chunk.index + 1)
@@ -193,17 +195,40 @@ def _resume(
     state, chunks = checkpoint.load(path, start) if path.exists() else (start, 0)
     if chunks and (folder / FILE).exists():
         manifest = read_manifest(folder)
-        _check_shares(system.form.shares(), manifest)
+        check_shares(system.form.shares(), manifest.shares)
+        _check_data(_data(experiment), manifest.data)
         return state, chunks, manifest
-    form, shares = choose_form(experiment), system.form.shares()
-    return state, chunks, describe(experiment, name, form, shares)
+    return state, chunks, _describe(experiment, name, system)
 
 
-def _check_shares(now: int, manifest: Manifest) -> None:
-    """Another number of devices would go on to other bits."""
-    if now != manifest.shares:
+def _describe(experiment: Experiment, name: str, system: System) -> Manifest:
+    """The manifest of a run that begins now."""
+    return Manifest(
+        name=name,
+        experiment=to_json(experiment),
+        form=choose_form(experiment),
+        shares=system.form.shares(),
+        data=_data(experiment),
+    )
+
+
+def _data(experiment: Experiment) -> str:
+    return getattr(load_data(experiment), "digest", "")
+
+
+def _check_data(now: str, before: str) -> None:
+    if now != before:
         raise InputError(
-            f"devices = {now}: the interrupted run was shared over {manifest.shares}; "
+            f"data = {now}: the interrupted run was begun with others, {before}; "
+            "must be the same (--fresh runs again from step 0)"
+        )
+
+
+def check_shares(now: int, before: int) -> None:
+    """Another number of devices would go on to other bits."""
+    if now != before:
+        raise InputError(
+            f"devices = {now}: the interrupted run was shared over {before}; "
             "must be the same for the same bits (--fresh runs again from step 0)"
         )
 
@@ -219,7 +244,7 @@ def run_in_memory(
             chunks.append(chunk)
             steps = int(plan.times[plan.block(chunk.index)][-1])
             watch(steps, float(np.asarray(chunk.records["train_loss"])[-1]))
-    manifest = describe(experiment, "in memory", choose_form(experiment))
+    manifest = _describe(experiment, "in memory", system)
     manifest = _progress(manifest, system, chunks[-1].state, 0.0)
     data = trajectory.in_memory(system, plan, chunks)
     return data.assign_attrs(**attributes(manifest))

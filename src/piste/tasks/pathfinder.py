@@ -5,7 +5,7 @@ import numpy as np
 from piste.datasets.pathfinder import PADDLES, PathfinderImages, generate
 from piste.values import option, value
 
-from .token_sequences import SequenceSets, TokenSequences
+from .token_sequences import SequenceSets, TokenSequences, check_size
 
 # Image numbers at which the sets begin, so that no size of one changes another.
 TRAIN, VALIDATION, TEST = 0, 2**40, 2**41
@@ -60,7 +60,9 @@ class Pathfinder:
         return 2
 
     def load(self) -> None:
-        """Nothing is on disk."""
+        """Nothing is on disk; the sizes are checked."""
+        reason = "the training set has no more"
+        check_size("batch", self.batch, self.train_samples, reason)
 
     def datasets(self, loaded: None = None, *, seed: int) -> SequenceSets:
         """Draw the three sets by a seed."""

@@ -61,8 +61,26 @@ class Text:
         return 2
 
     def load(self) -> TextSet:
-        """Read the texts from disk: no randomness."""
-        return TEXTS[self.dataset](self.folder)
+        """Read the texts from disk, if there are enough of them: no randomness."""
+        texts = TEXTS[self.dataset](self.folder)
+        self.check(texts)
+        return texts
+
+    def check(self, texts: TextSet) -> None:
+        """Refuse sizes for which there are too few texts."""
+        count = _pool(texts)[1].size
+        if not count:
+            raise InputError(f"{self.dataset}: no training text that is not tested too")
+        reason = f"{self.dataset} has {count} training texts of its own"
+        check_size("validation_samples", self.validation_samples, count - 1, reason)
+        rest = count - self.validation_samples
+        reason += f", {self.validation_samples} of them for validation"
+        check_size("train_samples", self.train_samples, rest, reason)
+        trained = self.train_samples or rest
+        check_size("batch", self.batch, trained, "the training set has no more")
+        tested = texts.test_labels.size
+        reason = f"{self.dataset} has {tested} test texts"
+        check_size("test_samples", self.test_samples, tested, reason)
 
     def datasets(self, texts: TextSet, *, seed: int) -> SequenceSets:
         """Split the texts by a seed and turn them into tokens."""
@@ -83,20 +101,12 @@ class Text:
 
     def _split(self, labels: Int[np.ndarray, " text"], random: np.random.RandomState):
         """Places of the validation set, then those of the training set from the rest."""
-        reason = f"{self.dataset} has {labels.size} training texts of its own"
-        check_size(
-            "validation_samples", self.validation_samples, labels.size - 1, reason
-        )
         validation = stratified(labels, self.validation_samples, random)
         rest = np.setdiff1d(np.arange(labels.size), validation)
-        reason += f", {self.validation_samples} of them for validation"
-        check_size("train_samples", self.train_samples, rest.size, reason)
         chosen = stratified(labels[rest], self.train_samples or rest.size, random)
         return rest[chosen], validation
 
     def _tested(self, labels: Int[np.ndarray, " text"], random: np.random.RandomState):
-        reason = f"{self.dataset} has {labels.size} test texts"
-        check_size("test_samples", self.test_samples, labels.size, reason)
         return stratified(labels, self.test_samples or labels.size, random)
 
     def _tokeniser(self, train: list[str]):

@@ -9,15 +9,14 @@ import xarray as xr
 from piste.figures import Picture, landscape, pathfinder
 from piste.figures import kernels as figures
 from piste.figures.classification import classification
-from piste.landscape.tables import HEADLINE, metrics_table
+from piste.landscape.tables import HEADLINE, comparable, metrics_table
 from piste.models.attention import KERNELS as FUNCTIONS
 from piste.tasks import Pathfinder
 
 from .calculations import TRAINED
 from .landscape_claims import TASKS as LANDSCAPES
-from .landscape_claims import matched
 from .presets import KERNELS
-from .real_claims import TASKS
+from .real_claims import TASKS, kernel_of
 from .real_presets import pathfinder_desk
 from .tables import success_frame
 from .theorem_1_claims import bound, chosen, end, floor, shapes
@@ -61,22 +60,21 @@ def pictures(evidence) -> dict[str, Picture]:
 
 def _landscapes(study: str, words: str, parts: list[xr.Dataset]) -> dict[str, Picture]:
     """All models in two numbers; and the first pair of surfaces, from above and bent."""
-    kept = matched(parts)
+    kept = comparable(parts)
     if not kept:
         return {}
-    said = landscape.describe(kept[0], KERNELS)
-    table, caption = metrics_table(kept, KERNELS), f"{words}. {_SURFACES} {said}"
+    caption = f"{words}. {_SURFACES} {landscape.describe(kept[0])}"
     return {
-        study: landscape.pairs(table, HEADLINE, KERNELS, f"{words}. {_PAIRS}"),
-        f"{study}-contours": landscape.contours(kept[0], KERNELS, caption),
-        f"{study}-surfaces": landscape.surfaces(kept[0], KERNELS, caption),
+        study: landscape.pairs(metrics_table(kept), HEADLINE, f"{words}. {_PAIRS}"),
+        f"{study}-contours": landscape.contours(kept[0], caption),
+        f"{study}-surfaces": landscape.surfaces(kept[0], caption),
     }
 
 
 def _grouped(runs: list[xr.Dataset]) -> dict[str, list[xr.Dataset]]:
     groups: dict[str, list[xr.Dataset]] = {}
     for run in runs:
-        groups.setdefault(run.attrs["experiment"]["model"]["kernel"], []).append(run)
+        groups.setdefault(kernel_of(run), []).append(run)
     return groups
 
 
@@ -84,7 +82,7 @@ def by_kernel(runs: list[xr.Dataset]) -> dict[str, xr.Dataset]:
     """The first run of each kernel."""
     found: dict[str, xr.Dataset] = {}
     for run in runs:
-        found.setdefault(run.attrs["experiment"]["model"]["kernel"], run)
+        found.setdefault(kernel_of(run), run)
     return found
 
 

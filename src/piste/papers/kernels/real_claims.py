@@ -38,8 +38,8 @@ def plateau(run: xr.Dataset) -> float:
 
 
 def mean_loss(run: xr.Dataset) -> float:
-    """The training loss averaged over the records: how low, and how early."""
-    return float(run.train_loss.mean())
+    """The training loss averaged over the records; infinite if the run diverged."""
+    return math.inf if run.attrs["diverged"] >= 0 else float(run.train_loss.mean())
 
 
 def real_table(evidence) -> pd.DataFrame:

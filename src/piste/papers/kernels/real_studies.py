@@ -9,11 +9,11 @@ from piste.papers import Study
 from . import real_presets
 
 ON_IMDB = ("imdb", "landscape-text")
-IMDB_SEEDS, PATHFINDER_SEEDS = 3, 3
+IMDB_SEEDS, PATHFINDER_SEEDS = 3, 2
 TEXT = Comparison(points=25, models=10, directions=2, snapshots=41)
 """Ten models: a sign test can tell 9 of 10 from chance. Few points: each is 64 reviews."""
-IMAGES = Comparison(points=25, models=3, directions=2, snapshots=21, steps_two=300)
-"""The models of the study of Pathfinder; three are too few for a test."""
+IMAGES = Comparison(points=25, models=6, directions=1, snapshots=41, steps_two=300)
+"""Six models, the fewest of which a sign test can tell; some are those of the study."""
 
 
 def real_studies() -> tuple[Study, ...]:

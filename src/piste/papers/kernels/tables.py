@@ -4,9 +4,10 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from piste.landscape.tables import comparable, metrics_table, paired_table
+
 from .calculations import TRAINED
 from .landscape_claims import TASKS as LANDSCAPES
-from .landscape_claims import landscape_table, matched
 from .presets import KERNELS
 from .real_claims import real_table
 from .theorem_1_claims import (
@@ -41,10 +42,11 @@ def tables(evidence) -> dict[str, tuple[str, pd.DataFrame]]:
         words = "Real tasks: test accuracy at the best validation accuracy, over seeds."
         found["real"] = (words, real_table(evidence))
     for study, task in LANDSCAPES.items():
-        if study in evidence and matched(evidence[study]):
-            kept, every = len(matched(evidence[study])), len(evidence[study])
-            words = f"Loss surfaces, {task}: {kept} of {every} pairs at matched loss."
-            found[study] = (words, landscape_table(evidence[study]))
+        kept = comparable(evidence.get(study, []))
+        if kept:
+            said = f"{len(kept)} of {len(evidence[study])} pairs at matched loss"
+            words = f"Loss surfaces, {task}: {said}."
+            found[study] = (words, paired_table(metrics_table(kept)))
     return found
 
 

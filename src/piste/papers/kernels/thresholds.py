@@ -28,8 +28,6 @@ VANISHED = 1e-4
 """‖∇f‖ below which a gradient has vanished."""
 LEFT = 0.1
 """f_T/f₀ above which a run with a vanished gradient has stalled."""
-MATCHED = 0.1
-"""Share by which losses at the centres of two surfaces may differ, to be compared."""
 TELLING = 0.05
 """Probability below which a sign test over models tells one kernel from the other."""
 LARGEST_STEP = 1.0
