@@ -10,6 +10,7 @@ import pytest
 from piste import dynamics
 from piste.claims import stages
 from piste.datasets import TextSet
+from piste.dynamics.classification import devices_for
 from piste.errors import InputError
 from piste.experiment import Experiment, Record
 from piste.models import Classifier
@@ -124,6 +125,14 @@ def test_a_run_stopped_in_the_middle_of_an_epoch_ends_in_the_same_bits(tmp_path)
     again = store.run(SMALL).trajectory()
     for name in ("train_loss", "validation_loss", "test_loss", "test_accuracy"):
         np.testing.assert_array_equal(again[name], whole[name])
+
+
+@pytest.mark.parametrize(
+    ("cores", "shares"), [(1, 1), (2, 2), (3, 2), (6, 4), (64, 32)]
+)
+def test_as_many_devices_as_share_the_batch_evenly(monkeypatch, cores, shares):
+    monkeypatch.setattr(jax, "devices", lambda: [None] * cores)
+    assert devices_for(32) == shares
 
 
 def test_no_validation_set_no_validation_probes():

@@ -59,6 +59,8 @@ def test_from_end_to_end_and_again(tmp_path, capsys):
         (["--steps-two", "-1"], "steps-two = -1: must be at least 0"),
         (["--models", "0"], "models = 0: must be at least 1"),
         (["--stepps", "3"], "no field 'stepps'"),
+        (["--seed", str(2**63 - 1), "--models", "2"], "seed = 9223372036854775808"),
+        (["--with", "none.py"], "with = none.py: is not a file"),
         (["--form", "exact", "--rule", "signgd"], "form = exact: does not hold"),
     ],
 )

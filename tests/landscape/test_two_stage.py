@@ -78,8 +78,8 @@ def test_targets_stay_those_of_the_first_kernel():
     ("experiment", "kind"),
     [
         (small("adam", steps=10), "qk"),
-        (small("signgd", steps=10), "hessian"),
-        (LISTS, "random"),
+        pytest.param(small("signgd", steps=10), "hessian", marks=pytest.mark.slow),
+        pytest.param(LISTS, "random", marks=pytest.mark.slow),
         (LISTS, "pca"),
     ],
     ids=["two-layer qk", "two-layer hessian", "one-hot random", "one-hot pca"],

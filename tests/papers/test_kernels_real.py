@@ -118,9 +118,15 @@ def test_a_study_of_landscapes_is_counted_stored_and_tidied_up(tmp_path, monkeyp
     # The snapshots are large; the surfaces are what is kept.
     assert list((tmp_path / "landscape/stages").iterdir()) == []
     monkeypatch.setattr(two_stage, "train", None)
+    monkeypatch.setattr("piste.landscape.survey.check", None)  # no data are needed
     again = run_study(study, tmp_path, lambda done, loss: None)
     np.testing.assert_array_equal(again[3].loss.values, parts[3].loss.values)
     assert again[3].attrs["seconds"] == parts[3].attrs["seconds"] > 0
+
+
+def test_a_first_stage_is_the_stored_run_of_the_same_experiment():
+    for made in (real_presets.pathfinder_desk(), real_presets.imdb_desk()):
+        assert two_stage.written_out(made) == made
 
 
 # --- verdicts on the landscape --------------------------------------------------------
