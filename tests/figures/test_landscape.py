@@ -29,8 +29,9 @@ def part(losses) -> xr.Dataset:
         "explained_share": (("kernel",), np.array([0.25, 0.0004])),
         "centre": (("kernel",), np.array([2, 1])),
     }
-    grid = {"first": GRID, "second": GRID, "kernel": ["softmax", "gaussian"]}
-    return xr.Dataset(arrays, grid, {"labels": ["$W^Q$", "$W^K$"]})
+    grid = {"first": GRID, "second": GRID}
+    about = {"labels": ["$W^Q$", "$W^K$"], "kernels": ["softmax", "gaussian"]}
+    return xr.Dataset(arrays, grid, about)
 
 
 @pytest.mark.parametrize("kind", LOSSES)

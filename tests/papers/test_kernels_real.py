@@ -152,8 +152,8 @@ def surfaces(roughness: dict[str, float], model: int, centre=(0.3, 0.31)) -> xr.
         "centre": ("kernel", np.array([2, 2])),
     }
     about = {"model": model, "direction": 0, "labels": ["$W^Q$", "$W^K$"]}
-    places = {"first": axis, "second": axis, "kernel": list(KERNELS)}
-    return xr.Dataset(arrays, places, about)
+    about["kernels"] = list(KERNELS)
+    return xr.Dataset(arrays, {"first": axis, "second": axis}, about)
 
 
 ROUGH, SMOOTH = {"softmax": 0.05, "gaussian": 0.0}, {"softmax": 0.0, "gaussian": 0.05}
@@ -258,6 +258,13 @@ def test_a_run_that_diverged_is_never_the_faster_and_can_be_drawn():
     both = [run.assign(test_loss=run.test_accuracy) for run in both]
     lines = classification({"gaussian": both}, "caption").figure.axes[0].get_lines()
     np.testing.assert_allclose(lines[2].get_ydata(), (0.4, 0.3, 0.3))
+
+
+def test_nothing_is_faster_where_nothing_is_learnt():
+    claims = [c for c in real_claims.CLAIMS if "as fast, Pathfinder" in c.name]
+    stuck = runs([math.log(2)] * 3, [math.log(2) + 0.001] * 3)
+    (found,) = judge(claims, {"pathfinder": stuck})
+    assert found.outcome == Outcome.UNMET
 
 
 def test_pathfinder_says_how_many_leave_the_plateau():

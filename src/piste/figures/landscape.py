@@ -10,7 +10,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import LogNorm, Normalize
 from matplotlib.figure import Figure
 
-from piste.landscape.tables import by_model, kernels_of
+from piste.landscape.tables import by_model, kernels_of, one_of
 
 from .style import BLACK, BLUE, ORANGE, WIDTH, Picture, canvas, styled
 
@@ -29,7 +29,7 @@ def contours(part: xr.Dataset, caption: str) -> Picture:
     scale = _scale(part)
     drawn: Any = None
     for axes, kernel in zip(panels, kernels_of(part), strict=True):
-        one = part.sel(kernel=kernel)
+        one = one_of(part, kernel)
         drawn = _contour(axes, one, scale)
         _path(axes, one)
         axes.set(title=kernel, **_names(part))
@@ -47,7 +47,7 @@ def surfaces(part: xr.Dataset, caption: str) -> Picture:
     scale = _scale(part)
     for place, kernel in enumerate(kernels_of(part)):
         axes: Any = figure.add_subplot(1, 2, place + 1, projection="3d")
-        one = part.sel(kernel=kernel)
+        one = one_of(part, kernel)
         _bend(axes, one, scale)
         first, second = part.attrs["labels"]
         axes.set_title(kernel, y=1.0)
@@ -86,7 +86,7 @@ def describe(part: xr.Dataset) -> str:
     """What a caption says of both surfaces."""
     said = []
     for kernel in kernels_of(part):
-        one = part.sel(kernel=kernel)
+        one = one_of(part, kernel)
         step = int(one.step[int(one.centre)])
         said.append(f"{kernel} around step {step:,}: {_share(one)}; {_losses(one)}")
     return ". ".join(said) + "."

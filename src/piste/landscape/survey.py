@@ -206,10 +206,8 @@ def _pair(
         name = f"{stage.kernel} {model}.{direction}"
         watch = bars(name, survey.settings.points**2)
         parts.append(_surface(survey, stage, centre, key, watch))
-    named = xr.DataArray(list(survey.kernels), dims="kernel", name="kernel")
-    joined = xr.concat(parts, named)
-    about = {"model": seed, "direction": direction, "labels": parts[0].attrs["labels"]}
-    return joined.assign_attrs(**about)
+    about = {"model": seed, "direction": direction, "kernels": list(survey.kernels)}
+    return xr.concat(parts, "kernel").assign_attrs(**about)
 
 
 def _surface(

@@ -27,12 +27,17 @@ OTHERS = {
 
 def kernels_of(part: xr.Dataset) -> list[str]:
     """The two kernels of a pair of surfaces: that of the first stage, and the other."""
-    return [str(name) for name in part.kernel.values]
+    return list(part.attrs["kernels"])
+
+
+def one_of(part: xr.Dataset, kernel: str) -> xr.Dataset:
+    """What a pair has of one kernel."""
+    return part.isel(kernel=kernels_of(part).index(kernel))
 
 
 def surface_of(part: xr.Dataset, kernel: str) -> Surface:
     """The surface of one kernel."""
-    return Surface(part["first"].values, part.loss.sel(kernel=kernel).values)
+    return Surface(part["first"].values, one_of(part, kernel).loss.values)
 
 
 def mismatch_of(part: xr.Dataset) -> float:
@@ -51,7 +56,7 @@ def metrics_table(parts: Sequence[xr.Dataset]) -> pd.DataFrame:
     for part in parts:
         for kernel in kernels_of(part):
             said: Metrics = measure(surface_of(part, kernel))
-            one = part.sel(kernel=kernel)
+            one = one_of(part, kernel)
             known = {
                 "model": int(part.attrs["model"]),
                 "direction": int(part.attrs["direction"]),
