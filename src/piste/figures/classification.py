@@ -40,6 +40,8 @@ def classification(groups: dict[str, list[xr.Dataset]], caption: str) -> Picture
         guess = 0.5 if name == "test_accuracy" else math.log(2)
         panel.axhline(guess, color="#999999", lw=0.6, ls=":")
         panel.set(xlabel="step $t$", ylabel=words)
+        if name == "test_accuracy":
+            panel.set_ylim(0.4, 1.0)  # chance looks like chance
     axes[0, 0].legend(loc="best")
     axes[0, 1].text(
         0.98,

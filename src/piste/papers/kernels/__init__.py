@@ -26,7 +26,7 @@ PAPER = Paper(
         "control": Preset("Q alone, Gaussian, random start of scale 2", "~10 s"),
         "imdb-desk": Preset("IMDb reviews as 128 words", "~2 min"),
         "imdb-paper": Preset("IMDb at the paper's scale, 4,000 bytes", "days"),
-        "pathfinder-desk": Preset("Pathfinder, easy, 16×16 pixels", "~6 min"),
+        "pathfinder-desk": Preset("Pathfinder, easy, 16×16 pixels", "~8 min"),
         "pathfinder-paper": Preset("Pathfinder, hard, 32×32 pixels", "days"),
         "landscape-desk": Preset("first stage of `piste landscape`, IMDb", "~1 min"),
         "landscape-paper": Preset("the same at the paper's scale", "days"),
