@@ -50,14 +50,20 @@ RATE = {"learning_rate": 1e-3}
 
 DISCRETE = [rule for rule in RULES if rule != "flow"]
 SLOW = ("text, classifier",)
-"""Rows whose gradients take seconds to compile: two kernels by default."""
+"""Rows whose gradients take seconds to compile."""
+
+
+def by_default(row: str) -> tuple[str, str]:
+    """The kernels that every run of the tests tries; the others are among the slow ones.
+
+    A classifier has its attention in blocks for the first, and plain for the second.
+    """
+    return ("softmax", "linear") if row in SLOW else ("softmax", "gaussian")
+
+
 CELLS = [
     pytest.param(
-        row,
-        kernel,
-        marks=pytest.mark.slow
-        if row in SLOW and kernel not in ("softmax", "linear")
-        else (),
+        row, kernel, marks=() if kernel in by_default(row) else pytest.mark.slow
     )
     for row in TABLE
     for kernel in KERNELS

@@ -9,7 +9,6 @@ import pytest
 
 from piste import dynamics
 from piste.claims import stages
-from piste.datasets import TextSet
 from piste.dynamics.classification import devices_for
 from piste.errors import InputError
 from piste.experiment import Experiment, Record
@@ -20,6 +19,7 @@ from piste.store import Store, run_in_memory
 from piste.tasks import Text
 from piste.tasks.text import TEXTS
 from piste.testing import assert_close
+from support.small import reviews
 
 TASK = Text(tokeniser="words", frequent=20, length=6, validation_samples=8, batch=8)
 SMALL = Experiment(
@@ -33,11 +33,8 @@ SMALL = Experiment(
 
 @pytest.fixture(autouse=True)
 def texts(monkeypatch):
-    """Reviews whose first word tells their class; 58 are left to train on."""
-
-    words = tuple(("good" if k % 2 else "bad") + f" film {k}" for k in range(66))
-    tests = tuple(("good" if k % 2 else "bad") + f" other {k}" for k in range(20))
-    found = TextSet(words, np.arange(66) % 2, tests, np.arange(20) % 2)
+    """Fifty-eight reviews are left to train on."""
+    found = reviews()
     monkeypatch.setitem(TEXTS, "imdb", lambda folder: found)
 
 
@@ -87,7 +84,9 @@ def test_probes_see_all_sets_without_dropout():
     assert_close(form.evaluation_loss(form.initial()), view.train.loss())
 
 
-@pytest.mark.parametrize("kernel", ["softmax", "linear"])
+@pytest.mark.parametrize(
+    "kernel", ["softmax", pytest.param("linear", marks=pytest.mark.slow)]
+)
 def test_it_learns_what_the_first_word_says(kernel):
     model = dataclasses.replace(SMALL.model, kernel=kernel, dropout=0.0)
     run = run_in_memory(dataclasses.replace(SMALL, model=model, steps=60))

@@ -21,21 +21,14 @@ from piste.landscape import (
     two_stage,
 )
 from piste.landscape.survey import Comparison, Survey
-from piste.models import KernelLayer, OneHot
-from piste.rules import GD, Adam
+from piste.models import OneHot
+from piste.rules import GD
 from piste.store import Store, save_state
-from piste.tasks import DecisionLists, TokenRegression
+from piste.tasks import DecisionLists
 from piste.testing import assert_close
 from piste.values import override
-from support.small import small
+from support.small import REGRESSION, small
 
-REGRESSION = Experiment(
-    task=TokenRegression(sequences=3, length=3, dimension=4),
-    model=KernelLayer(heads=2, width=3, values="random"),
-    rule=Adam(0.01),
-    steps=20,
-    record=Record(dense=5, chunk=8),
-)
 LISTS = Experiment(
     task=DecisionLists(vocabulary=5, length=3, list_bound=2),
     model=OneHot(init_scale=0.5),

@@ -10,7 +10,6 @@ import xarray as xr
 
 from piste.claims import Outcome, judge
 from piste.cli import main
-from piste.datasets import TextSet
 from piste.experiment import Experiment, Record
 from piste.figures.classification import classification
 from piste.figures.landscape import pairs
@@ -23,7 +22,7 @@ from piste.landscape.tables import (
     mismatch_of,
     paired_table,
 )
-from piste.models import Classifier, KernelLayer
+from piste.models import Classifier
 from piste.papers import Study
 from piste.papers.kernels import (
     landscape_claims,
@@ -32,21 +31,18 @@ from piste.papers.kernels import (
     real_studies,
 )
 from piste.papers.kernels.presets import KERNELS
-from piste.rules import Adam
 from piste.run_study import is_stored, run_study
-from piste.tasks import Text, TokenRegression
+from piste.tasks import Text
 from piste.tasks.text import TEXTS
+from support.small import REGRESSION, reviews
 
 TINY = Classifier(layers=1, dimension=8, hidden=8, heads=2)
 SURVEY = Comparison(points=5, models=2, directions=2, snapshots=4, steps_two=3)
 
 
 @pytest.fixture(autouse=True)
-def reviews(monkeypatch):
-    """Sixty-six reviews whose first word tells their class."""
-    words = tuple(("good" if k % 2 else "bad") + f" film {k}" for k in range(66))
-    tests = tuple(("good" if k % 2 else "bad") + f" other {k}" for k in range(20))
-    found = TextSet(words, np.arange(66) % 2, tests, np.arange(20) % 2)
+def texts(monkeypatch):
+    found = reviews()
     monkeypatch.setitem(TEXTS, "imdb", lambda folder: found)
 
 
@@ -101,13 +97,7 @@ def test_reproduce_the_real_tasks_from_end_to_end(shrunk, tmp_path, capsys):
 
 
 def test_a_study_of_landscapes_is_counted_stored_and_tidied_up(tmp_path, monkeypatch):
-    base = Experiment(
-        task=TokenRegression(sequences=3, length=3, dimension=4),
-        model=KernelLayer(heads=2, width=3, values="random"),
-        rule=Adam(0.01),
-        steps=8,
-        record=Record(dense=5, chunk=8),
-    )
+    base = dataclasses.replace(REGRESSION, steps=8)
     study = Study("surfaces", "two models", (base,), landscape=SURVEY)
     assert study.base is base and not is_stored(study, tmp_path)
     seen = []

@@ -7,8 +7,12 @@ import jax
 import numpy as np
 
 from piste import dynamics
+from piste.datasets import TextSet
 from piste.errors import InputError
-from piste.experiment import Experiment
+from piste.experiment import Experiment, Record
+from piste.models import KernelLayer
+from piste.rules import Adam
+from piste.tasks import TokenRegression
 from piste.values import override
 
 SMALL = override(
@@ -27,6 +31,23 @@ SMALL = override(
     },
 )
 """n = 6, d = 60, s = 12, m_k = 7, m_v = 3."""
+
+REGRESSION = Experiment(
+    task=TokenRegression(sequences=3, length=3, dimension=4),
+    model=KernelLayer(heads=2, width=3, values="random"),
+    rule=Adam(0.01),
+    steps=20,
+    record=Record(dense=5, chunk=8),
+)
+"""A layer of attention with two heads on three sequences."""
+
+
+def reviews() -> TextSet:
+    """Sixty-six reviews to train on and twenty to test; the first word tells the class."""
+    words = tuple(("good" if k % 2 else "bad") + f" film {k}" for k in range(66))
+    tests = tuple(("good" if k % 2 else "bad") + f" other {k}" for k in range(20))
+    return TextSet(words, np.arange(66) % 2, tests, np.arange(20) % 2)
+
 
 RULES = {
     "signgd": {"rule": "signgd", "rule.learning-rate": 2e-3},
