@@ -90,11 +90,11 @@ def chosen(
 
 
 def left_out(paper: Paper, quick: bool, studies: Sequence[Study]) -> str:
-    """A line about the other studies, those whose data cannot be had."""
+    """A line about the other studies: no data for them, or others in their place."""
     names = [study.name for study in studies]
     every = paper.part("studies").studies(quick)
     left = ", ".join(study.name for study in every if study.name not in names)
-    words = "data not here, and no download; PISTE_DATA may name a folder"
+    words = "no data at hand, or others in their place; --only NAME runs one"
     return f"  left out: {left} ({words})\n\n" if left else ""
 
 

@@ -8,9 +8,11 @@ import xarray as xr
 from piste import figures
 from piste.claims import Outcome, judge
 from piste.errors import InputError
+from piste.papers import data_at_hand, find_paper
 from piste.papers.signgd import generalisation_claims as general
 from piste.papers.signgd import optimiser_claims as rules
-from piste.papers.signgd import studies
+from piste.papers.signgd import presets, studies
+from piste.reproduce import left_out
 
 STEPS = np.arange(0, 2001, 10)
 
@@ -126,15 +128,17 @@ def test_all_studies_have_distinct_names(monkeypatch):
         (True, "mnist", "digits"),
         (False, "digits", "mnist"),
     ):
-        monkeypatch.setattr(studies, "mnist_at_hand", lambda at_hand=at_hand: at_hand)
+        monkeypatch.setattr(studies, "data_at_hand", lambda _, found=at_hand: found)
         kept = [study.name for study in studies.available(every)]
         assert f"{there}-gd" in kept and f"{absent}-gd" not in kept
+        line = left_out(find_paper("signgd"), False, studies.available(every))
+        assert f"{absent}-gd" in line and f"{there}-gd" not in line
 
 
 def test_a_wrong_data_folder_is_an_error_and_no_reason_to_fall_back(monkeypatch):
     monkeypatch.setenv("PISTE_DATA", "/nowhere")
     with pytest.raises(InputError, match="PISTE_DATA = /nowhere"):
-        studies.mnist_at_hand()
+        data_at_hand(presets.mnist().task)
 
 
 def test_the_snr_sweep_is_large_enough():

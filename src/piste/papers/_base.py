@@ -5,6 +5,7 @@ the paper's own package, imported when they are used.
 """
 
 import importlib
+import os
 from dataclasses import dataclass, field
 from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, Any, Protocol
@@ -104,6 +105,17 @@ class Study:
         cells = self.sweep.cells() if self.sweep else ()
         swept = (cell.experiment for cell in cells)
         return sum(experiment.steps for experiment in (*self.experiments, *swept))
+
+
+def data_at_hand(task: Any) -> bool:
+    """Whether a task's data can be had; a folder that the user named must be right."""
+    try:
+        task.load()
+    except InputError:
+        if os.environ.get("PISTE_DATA"):
+            raise
+        return False
+    return True
 
 
 def papers() -> dict[str, Paper]:

@@ -1,8 +1,5 @@
 """IMDb and Pathfinder at a desk: both kernels over seeds."""
 
-import os
-
-from piste.errors import InputError
 from piste.landscape.survey import Comparison
 from piste.papers import Study
 
@@ -48,14 +45,3 @@ def landscapes() -> tuple[Study, ...]:
         )
         for name, (experiment, settings) in surveyed.items()
     )
-
-
-def imdb_at_hand() -> bool:
-    """Whether IMDb can be loaded; a folder that the user named must be right."""
-    try:
-        real_presets.imdb_desk().task.load()
-    except InputError:
-        if os.environ.get("PISTE_DATA"):
-            raise
-        return False
-    return True

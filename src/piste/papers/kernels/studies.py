@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from piste.papers import Study
+from piste.papers import Study, data_at_hand
 
 from . import presets
 from .calculations import Acceptance, Queries, Scale, Transition
-from .real_studies import ON_IMDB, imdb_at_hand, real_studies
+from .real_studies import ON_IMDB, real_studies
 
 
 def studies(quick: bool) -> tuple[Study, ...]:
@@ -16,7 +16,8 @@ def studies(quick: bool) -> tuple[Study, ...]:
 
 def available(found: Sequence[Study]) -> list[Study]:
     """All, but those of IMDb only where it can be had."""
-    if any(study.name in ON_IMDB for study in found) and not imdb_at_hand():
+    imdb = presets.imdb_desk().task
+    if any(study.name in ON_IMDB for study in found) and not data_at_hand(imdb):
         return [study for study in found if study.name not in ON_IMDB]
     return list(found)
 

@@ -1,12 +1,10 @@
 """What ``piste reproduce signgd`` runs."""
 
 import dataclasses
-import os
 from collections.abc import Sequence
 
-from piste.errors import InputError
 from piste.experiment import Experiment, Record
-from piste.papers import Study
+from piste.papers import Study, data_at_hand
 from piste.rules import GD, Adam, SignGD
 from piste.sweeps import Sweep
 
@@ -133,7 +131,7 @@ def available(found: Sequence[Study]) -> list[Study]:
     """MNIST where it can be had, and the digits in its place where not."""
     if not any(study.name.startswith("mnist-") for study in found):
         return list(found)
-    other = "digits-" if mnist_at_hand() else "mnist-"
+    other = "digits-" if data_at_hand(presets.mnist().task) else "mnist-"
     return [study for study in found if not study.name.startswith(other)]
 
 
@@ -177,14 +175,3 @@ def _variants() -> tuple[Study, ...]:
         )
         for name, meaning in VARIANTS.items()
     )
-
-
-def mnist_at_hand() -> bool:
-    """Whether MNIST can be loaded; a folder that the user named must be right."""
-    try:
-        presets.mnist().task.load()
-    except InputError:
-        if os.environ.get("PISTE_DATA"):
-            raise
-        return False
-    return True
