@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import xarray as xr
 from rich.console import Console
 
-from piste.claims import Judgement, Timeline, stages
+from piste.claims import Judgement, Timeline, margin_text, stages
 from piste.console import mark, plain_table
-from piste.report.page import margin, tally
+from piste.report.page import tally
 from piste.store import Run
 from piste.values import fields_of
 
@@ -62,8 +62,8 @@ def _stage_rows(timeline: Timeline):
 def print_verdicts(out: Console, judgements: Sequence[Judgement]) -> None:
     """A row for each claim, and how many hold."""
     rows = [
-        (f"  {j.claim.name}", mark(j.sign, j.words()), margin(j.margin()))
+        (f"  {j.claim.name}", mark(j.sign, j.words()), margin_text(j.margin()))
         for j in judgements
     ]
-    out.print(plain_table(("  Claims", "verdict", "margin"), rows))
+    out.print(plain_table(("  Claims", "verdict", "margin (% of the threshold)"), rows))
     out.print(f"  {tally(judgements)}")

@@ -1,7 +1,7 @@
 """A claim judged: the outcome, the arithmetic behind it, and the runs that show it."""
 
 import enum
-import math
+import html
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -40,21 +40,40 @@ class Verdict:
     predicted: str
     measured: str
     margin: float | None = None
-    """Relative distance to the threshold, positive on the side where the claim holds."""
+    """Distance to the threshold as a share of it, positive where the claim holds.
+
+    None where there is no threshold to divide by, and where the quantity cannot go far
+    beyond it (a share, an R²), so that the distance would say nothing."""
     conditions: tuple[Condition, ...] = ()
     numbers: dict[str, float] = field(default_factory=dict)
     runs: tuple[str, ...] = ()
 
     def sentence(self) -> str:
         """The verdict and its arithmetic in one line."""
-        margin = "" if self.margin is None else f", margin {self.margin:+.2g}"
+        distance = margin_text(self.margin)
+        distance = f", margin {distance} of the threshold" if distance else ""
         return (
             f"{self.outcome.sign} {self.outcome} ({self.instance}): predicted "
-            f"{self.predicted}; measured {self.measured}{margin}"
+            f"{self.predicted}; measured {self.measured}{distance}"
         )
 
     def _repr_html_(self) -> str:
-        return f"<p>{self.sentence()}</p>"
+        return f"<p>{html.escape(self.sentence())}</p>"
+
+
+def margin_text(margin: float | None) -> str:
+    """A margin in per cent of the threshold, whatever its size.
+
+    >>> [margin_text(m) for m in (None, 0.052, -0.5, 4650.0)]
+    ['', '+5 %', '-50 %', '+465,000 %']
+    """
+    if margin is None:
+        return ""
+    percent = 100 * margin
+    if abs(percent) >= 1e7:
+        return f"{percent:+.1e} %"
+    # Three digits of large ones: more would pretend to a precision that nobody needs.
+    return f"{float(f'{percent:.3g}'):+,.0f} %"
 
 
 @dataclass(frozen=True)
@@ -85,7 +104,10 @@ class Judgement:
 
     @property
     def outcome(self) -> Outcome:
-        """The outcome that all instances share; inconclusive if they differ."""
+        """The outcome that all instances share; inconclusive if they differ.
+
+        Instances whose conditions are not met say nothing beside others that are.
+        """
         outcomes = {verdict.outcome for verdict in self.verdicts}
         if len(outcomes) > 1:
             outcomes -= {Outcome.UNMET}
@@ -97,11 +119,17 @@ class Judgement:
         return bool(self.count(Outcome.HOLDS) and self.count(Outcome.VIOLATED))
 
     def words(self) -> str:
-        """The row of a table: ``holds``, or ``holds 2 of 5``."""
+        """The row of a table: ``holds``, or ``holds 2 of 5, 1 inconclusive``."""
+        if not self.verdicts:
+            return "inconclusive: nothing to judge"
         if len({verdict.outcome for verdict in self.verdicts}) == 1:
             return str(self.outcome)
-        decided = [v for v in self.verdicts if v.outcome != Outcome.UNMET]
-        return f"holds {self.count(Outcome.HOLDS)} of {len(decided)}"
+        held, violated = self.count(Outcome.HOLDS), self.count(Outcome.VIOLATED)
+        parts = [f"holds {held} of {held + violated}"] if held + violated else []
+        for outcome in (Outcome.INCONCLUSIVE, Outcome.UNMET):
+            if self.count(outcome):
+                parts.append(f"{self.count(outcome)} {outcome}")
+        return ", ".join(parts)
 
     @property
     def sign(self) -> str:
@@ -109,7 +137,7 @@ class Judgement:
         return "◐" if self.in_part else self.outcome.sign
 
     def margin(self) -> float | None:
-        """The smallest margin of any instance."""
+        """The smallest margin of any instance that was decided."""
         margins = [v.margin for v in self.verdicts if v.margin is not None]
         return min(margins) if margins else None
 
@@ -124,33 +152,48 @@ class Judgement:
             "instances": [asdict(verdict) for verdict in self.verdicts],
         }
 
+    def __repr__(self) -> str:
+        return str(Judgements([self]))
 
-def judge(claims: Sequence[Claim], evidence: Any) -> list[Judgement]:
+    def _repr_html_(self) -> str:
+        return Judgements([self])._repr_html_()
+
+
+HEADINGS = ("claim", "verdict", "margin (% of the threshold)")
+
+
+class Judgements(list[Judgement]):
+    """Judged claims: a list that prints as a table."""
+
+    def rows(self) -> list[tuple[str, str, str]]:
+        """A row for each claim, as :data:`HEADINGS` names them."""
+        return [
+            (j.claim.name, f"{j.sign} {j.words()}", margin_text(j.margin()))
+            for j in self
+        ]
+
+    def __repr__(self) -> str:
+        rows = [HEADINGS, *self.rows()]
+        widths = [max(len(row[i]) for row in rows) for i in range(len(HEADINGS))]
+        lines = (
+            "  ".join(
+                cell.ljust(width) for cell, width in zip(row, widths, strict=True)
+            )
+            for row in rows
+        )
+        return "\n".join(line.rstrip() for line in lines)
+
+    __str__ = __repr__
+
+    def _repr_html_(self) -> str:
+        def cells(row, tag):
+            return "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in row)
+
+        rows = "".join(f"<tr>{cells(row, 'td')}</tr>" for row in self.rows())
+        return f"<table><tr>{cells(HEADINGS, 'th')}</tr>{rows}</table>"
+
+
+def judge(claims: Sequence[Claim], evidence: Any) -> Judgements:
     """Judge every claim for which the evidence is there."""
     ready = (claim for claim in claims if set(claim.needs) <= set(evidence))
-    return [Judgement(claim, tuple(claim.judge(evidence))) for claim in ready]
-
-
-def compare(
-    instance: str,
-    measured: float,
-    *,
-    most: float | None = None,
-    least: float | None = None,
-    predicted: str,
-    **more: Any,
-) -> Verdict:
-    """Judge one number against a limit from above or from below.
-
-    A condition that is not met makes the verdict say so, whatever the number.
-    """
-    limit = most if most is not None else least
-    assert limit is not None
-    room = (limit - measured) if most is not None else (measured - limit)
-    margin = room / abs(limit) if limit else room
-    outcome = Outcome.HOLDS if room >= 0 else Outcome.VIOLATED
-    if math.isnan(measured):
-        outcome, margin = Outcome.INCONCLUSIVE, None
-    if not all(condition.met for condition in more.get("conditions", ())):
-        outcome, margin = Outcome.UNMET, None
-    return Verdict(instance, outcome, predicted, f"{measured:.4g}", margin, **more)
+    return Judgements(Judgement(claim, tuple(claim.judge(evidence))) for claim in ready)

@@ -9,7 +9,7 @@ from typing import Any
 import jinja2
 import pandas as pd
 
-from piste.claims import Judgement, Outcome, Timeline
+from piste.claims import Judgement, Outcome, Timeline, margin_text
 from piste.figures import Picture
 from piste.papers import Paper
 
@@ -39,7 +39,7 @@ def render(
         environment=environment,
         command=command,
         number=number,
-        margin=margin,
+        margin=margin_text,
     )
 
 
@@ -56,13 +56,6 @@ def tally(judgements: Sequence[Judgement]) -> str:
     counts = [(whole.count(outcome), word) for outcome, word in words.items()]
     counts.insert(1, (parts, "in part"))
     return " · ".join(f"{count} {word}" for count, word in counts if count)
-
-
-def margin(given: float | None) -> str:
-    """A margin as a signed share of the threshold, or a multiple when it is large."""
-    if given is None:
-        return ""
-    return f"{given:+.0%}" if abs(given) < 10 else f"{given:+.3g}×"
 
 
 def number(given: Any) -> str:

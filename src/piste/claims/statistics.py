@@ -1,0 +1,112 @@
+"""Tests over seeds and models, each with its side."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import binomtest
+
+from .judging import Numbers
+from .verdict import Condition, Outcome, Verdict
+
+SIGNIFICANCE_LEVEL = 0.05
+"""Probability below which a difference is not taken for chance."""
+
+
+@dataclass(frozen=True)
+class SignTest:
+    """Pairs counted by which of the two is lower; ties are left out of the test."""
+
+    lower: int
+    """Pairs in which the first is lower."""
+    higher: int
+    ties: int
+    missing: int
+    """Pairs without two finite numbers: they are evidence of nothing."""
+    median_difference: float
+    """First less second, the median over the pairs."""
+
+    def p_value(self, side: str = "two-sided") -> float:
+        """How likely so uneven a split is if both are equally likely to be lower.
+
+        ``side`` is "two-sided"; or "lower" ("higher") for the probability of so many
+        pairs or more in which the first is lower (higher).
+
+        >>> sign_test([1, 1, 1], [2, 2, 2]).p_value("lower")
+        0.125
+        """
+        if not self.lower + self.higher:
+            return 1.0
+        sides = {"two-sided": "two-sided", "lower": "greater", "higher": "less"}
+        alternative = sides[side]
+        found = binomtest(self.lower, self.lower + self.higher, alternative=alternative)
+        return float(found.pvalue)
+
+    def words(self, side: str = "two-sided") -> str:
+        """The split and its probability, in one line."""
+        pairs = self.lower + self.higher + self.ties + self.missing
+        parts = [f"lower in {self.lower} of {pairs} pairs, higher in {self.higher}"]
+        parts += [f"{self.ties} ties"] if self.ties else []
+        parts += [f"{self.missing} without a number"] if self.missing else []
+        kind = "two-sided" if side == "two-sided" else "one-sided"
+        return f"{', '.join(parts)} ({kind} sign test, p = {self.p_value(side):.2g})"
+
+
+def sign_test(first: Numbers, second: Numbers) -> SignTest:
+    """Compare two lists of numbers pair by pair.
+
+    >>> sign_test([1, 2, 3, 4], [2, 3, 4, 5]).p_value()
+    0.125
+    """
+    pairs = np.stack([np.asarray(first, float), np.asarray(second, float)])
+    known = pairs[:, np.isfinite(pairs).all(0)]
+    difference = known[0] - known[1]
+    lower, higher = int((difference < 0).sum()), int((difference > 0).sum())
+    return SignTest(
+        lower=lower,
+        higher=higher,
+        ties=difference.size - lower - higher,
+        missing=pairs.shape[1] - difference.size,
+        median_difference=float(np.median(difference)) if difference.size else np.nan,
+    )
+
+
+def compare_pairs(
+    instance: str,
+    first: Numbers,
+    second: Numbers,
+    *,
+    predicted: str,
+    side: str = "two-sided",
+    level: float = SIGNIFICANCE_LEVEL,
+    conditions: tuple[Condition, ...] = (),
+    numbers: dict[str, float] | None = None,
+    runs: tuple[str, ...] = (),
+) -> Verdict:
+    """Judge that the first is lower than the second, by a sign test.
+
+    The test is two-sided unless ``side`` is "lower". A split that chance could make is
+    inconclusive, also where all pairs agree: three of three have p = 0.125 one-sided.
+    """
+    found = sign_test(first, second)
+    p = found.p_value(side)
+    against = p if side == "two-sided" else found.p_value("higher")
+    outcome = Outcome.INCONCLUSIVE
+    if p < level and found.lower > found.higher:
+        outcome = Outcome.HOLDS
+    if against < level and found.higher > found.lower:
+        outcome = Outcome.VIOLATED
+    if found.missing:
+        outcome = Outcome.INCONCLUSIVE
+    if not all(condition.met for condition in conditions):
+        outcome = Outcome.UNMET
+    counts = {"lower": found.lower, "higher": found.higher, "p": p}
+    return Verdict(
+        instance,
+        outcome,
+        f"{predicted} (sign test, p < {level:g})",
+        found.words(side),
+        None,
+        conditions,
+        counts | (numbers or {}),
+        runs,
+    )
