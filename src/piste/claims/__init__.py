@@ -3,18 +3,10 @@
 from .contingency import kept, misaligned, sign_contingency
 from .four_stages import attention_at_vanishing, detect, stage_series
 from .judging import compare, compare_range, decide, differences, undecided
+from .stage_rules import Crossing, Span, Turning, find_boundaries, lasting, timeline_of
 from .stages import stages
 from .statistics import SIGNIFICANCE_LEVEL, SignTest, compare_pairs, sign_test
-from .timeline import (
-    Boundary,
-    Stage,
-    Timeline,
-    crossing,
-    lasting,
-    spread,
-    summary,
-    turning,
-)
+from .timeline import Boundary, Stage, Status, Timeline, spread, summary
 from .verdict import (
     Claim,
     Condition,
@@ -30,22 +22,26 @@ __all__ = [
     "Boundary",
     "Claim",
     "Condition",
+    "Crossing",
     "Judgement",
     "Judgements",
     "Outcome",
     "SIGNIFICANCE_LEVEL",
     "SignTest",
+    "Span",
     "Stage",
+    "Status",
     "Timeline",
+    "Turning",
     "Verdict",
     "attention_at_vanishing",
     "compare",
     "compare_pairs",
     "compare_range",
-    "crossing",
     "decide",
     "detect",
     "differences",
+    "find_boundaries",
     "judge",
     "kept",
     "lasting",
@@ -57,6 +53,6 @@ __all__ = [
     "stage_series",
     "stages",
     "summary",
-    "turning",
+    "timeline_of",
     "undecided",
 ]

@@ -2,7 +2,8 @@
 
 import xarray as xr
 
-from .timeline import Stage, Timeline, crossing
+from .stage_rules import Crossing, Span, find_boundaries, timeline_of
+from .timeline import Timeline
 
 NEEDED = ("train_loss", "gradient_norm")
 FALLING = 1e-2
@@ -11,29 +12,44 @@ CONVERGED = 1e-6
 """Share of the first loss below which a run counts as converged."""
 
 
+def _starts_at_zero(series: xr.Dataset) -> str:
+    return "" if float(series.train_loss[0]) > 0 else "the loss starts at 0"
+
+
+RULES = (
+    Crossing(
+        "falling",
+        f"f/f₀ below {FALLING:g} for good",
+        "share",
+        FALLING,
+        rising=False,
+        does_not_apply=_starts_at_zero,
+    ),
+    Crossing(
+        "converged",
+        f"f/f₀ below {CONVERGED:g} for good",
+        "share",
+        CONVERGED,
+        rising=False,
+        after=("falling",),
+    ),
+)
+SPANS = (
+    Span("fitting", f"f/f₀ is above {FALLING:g}", end="falling"),
+    Span(
+        "falling",
+        f"f/f₀ is between {CONVERGED:g} and {FALLING:g}",
+        "falling",
+        "converged",
+    ),
+    Span("converged", f"f/f₀ is below {CONVERGED:g}", start="converged"),
+)
+
+
 def detect(trajectory: xr.Dataset) -> Timeline:
     r"""Find where $f/f_0$ passes both thresholds for good."""
-    share = relative_loss(trajectory.train_loss)
-    found = [
-        crossing(name, f"f/f₀ below {limit:g} for good", share, limit, **_DOWN)
-        for name, limit in (("falling", FALLING), ("converged", CONVERGED))
-    ]
-    first, second = (boundary.step for boundary in found)
-    end = int(trajectory.step.values[-1])
-    slope = f"‖∇f‖ = {float(trajectory.gradient_norm[-1]):.1e} at the end"
-    after = second if second is not None else end
-    stages = (
-        Stage("fitting", "most of f is left", 0, end if first is None else first),
-        Stage("falling", "f is small", first, None if first is None else after),
-        Stage("converged", slope, second, None if second is None else end),
-    )
-    return Timeline(stages, {boundary.name: boundary for boundary in found})
-
-
-def relative_loss(loss: xr.DataArray) -> xr.DataArray:
-    r"""$f/f_0$; where the run begins at zero loss, zero."""
+    loss = trajectory.train_loss
     first = float(loss[0])
-    return loss / first if first > 0 else xr.zeros_like(loss)
-
-
-_DOWN = {"rising": False, "lasting": True}
+    share = loss / first if first > 0 else loss
+    found = find_boundaries(RULES, trajectory.assign(share=share))
+    return timeline_of(SPANS, found, int(trajectory.step.values[-1]))

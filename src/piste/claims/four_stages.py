@@ -9,7 +9,8 @@ import xarray as xr
 
 from piste.errors import InputError
 
-from .timeline import Boundary, Stage, Timeline, crossing, turning
+from .stage_rules import Crossing, Span, Turning, find_boundaries, timeline_of
+from .timeline import Boundary, Timeline
 
 NEEDED = (
     "value_noise",
@@ -24,106 +25,152 @@ ALIGNED = 0.98
 """Share of pairs (s, i) with one sign of query and key noise that ends stage II."""
 MOST = 0.95
 """Share of neurons or pairs that ends stage III and each alignment of stage IV."""
+HALF, NEAR_HALF = 0.5, 0.05
+"""The attention that a run of the paper starts with, and how far off it may be."""
 LEAVES_HALF, VANISHES = 0.45, 0.01
 """Mean s₂₁ that has left ½, and that counts as o(1)."""
+POSITIVE = float(np.finfo(float).tiny)
+"""Strictly above zero: at least the smallest positive number."""
 
-_FALLS = {"rising": False, "lasting": False}
-_RISES = {"rising": True, "lasting": True}
+
+def _starts_off_half(series: xr.Dataset) -> str:
+    """Why the attention of a run cannot leave ½: it was never there."""
+    first = series.attention_range.isel(step=0).values
+    if np.abs(first - HALF).max() <= NEAR_HALF:
+        return ""
+    shown = " to ".join(f"{x:.3g}" for x in dict.fromkeys(first.round(6)))
+    return f"attention weights s₂₁ do not start at ½ but at {shown}"
+
+
+EARLY = (
+    Crossing("I", "mean value noise turns", "lowest_value_noise", POSITIVE),
+    Crossing(
+        "II",
+        "query and key noise aligned",
+        "noise_alignment",
+        ALIGNED,
+        # In stage IV the key turns before the query, so it cannot last to the end.
+        to_end=False,
+        lasts=1.0,
+        after=("I",),
+    ),
+    Crossing("III", "majority vote fixes the signs", "voted", MOST, after=("I", "II")),
+)
+BEFORE_IV = ("I", "II", "III")
+LATE = (
+    Crossing(
+        "IVa leaves ½",
+        "attention s₂₁ leaves ½",
+        "attention",
+        LEAVES_HALF,
+        rising=False,
+        # With these thresholds it may come a few steps before the end of stage III.
+        after=("I", "II"),
+        does_not_apply=_starts_off_half,
+    ),
+    Crossing(
+        "IVa is o(1)",
+        "attention s₂₁ is o(1)",
+        "attention",
+        VANISHES,
+        rising=False,
+        after=(*BEFORE_IV, "IVa leaves ½"),
+        does_not_apply=_starts_off_half,
+    ),
+    Turning("IVb starts", "key noise turns", "losing_key_noise", "III", BEFORE_IV),
+    Crossing(
+        "IVb ends",
+        "key noise aligned with the vote",
+        "key_aligned",
+        MOST,
+        after=(*BEFORE_IV, "IVb starts"),
+    ),
+    Turning("IVc starts", "query noise turns", "losing_query_noise", "III", BEFORE_IV),
+    Crossing(
+        "IVc ends",
+        "query noise aligned with the vote",
+        "query_aligned",
+        MOST,
+        after=(*BEFORE_IV, "IVc starts"),
+    ),
+)
+RULES = {rule.name: rule for rule in (*EARLY, *LATE)}
+"""All boundaries by name, in the order of the paper."""
+
+SPANS = (
+    Span("I", "the mean value noise turns positive", end="I"),
+    Span("II", "query and key noise align their signs", "I", "II"),
+    Span("III", "query and key signals take opposite, final signs", "II", "III"),
+    Span(
+        "IV",
+        "attention s₂₁ decays; noise may align with the vote",
+        "III",
+        needs=("IVa leaves ½",),
+    ),
+)
 
 
 def detect(trajectory: xr.Dataset) -> Timeline:
-    """Find the four stages of a run."""
+    """Find the four stages of a run, as many of them as there are."""
     missing = [name for name in NEEDED if name not in trajectory]
     if missing:
         raise InputError(
-            f"stages: the run has no probe {missing[0]}; must have {NEEDED}"
+            f"stages: the run has no probe {missing[0]}; must have {', '.join(NEEDED)}"
         )
     series = stage_series(trajectory)
-    found = [*_early(series), *_late(series, trajectory)]
-    boundaries = {boundary.name: boundary for boundary in found}
-    return Timeline(_stages(boundaries, trajectory), boundaries)
+    found = find_boundaries(EARLY, series)
+    series = series.merge(losing_side(trajectory, found["III"]))
+    found = find_boundaries(LATE, series, found)
+    return timeline_of(SPANS, found, int(trajectory.step.values[-1]))
 
 
 def stage_series(trajectory: xr.Dataset) -> xr.Dataset:
-    """The series by which the stages are cut."""
+    """The series by which the stages are cut; a sign of zero agrees with nothing."""
     pairs = ("neuron", "sample")
     query, key = np.sign(trajectory.query_noise), np.sign(trajectory.key_noise)
-    q_signal, k_signal = (
-        np.sign(trajectory.query_signal),
-        np.sign(trajectory.key_signal),
-    )
+    q_signal = np.sign(trajectory.query_signal)
+    k_signal = np.sign(trajectory.key_signal)
     final = q_signal.isel(step=-1)
-    return xr.Dataset(
+    s21 = trajectory.attention_noise_signal
+    ends = xr.concat([s21.min("sample"), s21.max("sample")], "end")
+    series = xr.Dataset(
         {
             "lowest_value_noise": trajectory.value_noise.min("sample"),
-            "noise_alignment": (query == key).mean(pairs),
-            "voted": ((q_signal == final) & (k_signal == -final)).mean("neuron"),
-            "key_aligned": (key == final).mean(pairs),
-            "query_aligned": (query == final).mean(pairs),
-            "attention": trajectory.attention_noise_signal.mean("sample"),
+            "noise_alignment": (query * key > 0).mean(pairs),
+            "voted": ((q_signal * final > 0) & (k_signal * final < 0)).mean("neuron"),
+            "key_aligned": (key * final > 0).mean(pairs),
+            "query_aligned": (query * final > 0).mean(pairs),
+            "attention": s21.mean("sample"),
+            "attention_range": ends,
         }
     )
+    return series.where(_finite(trajectory))
 
 
-def _early(series: xr.Dataset) -> list[Boundary]:
-    # Strictly above zero: the threshold is the smallest positive number.
-    tiny = float(np.finfo(float).tiny)
-    aligned, voted = series.noise_alignment, series.voted
-    first = {"rising": True, "lasting": False}
-    return [
-        crossing(
-            "I", "mean value noise turns", series.lowest_value_noise, tiny, **_RISES
-        ),
-        crossing("II", "query and key noise aligned", aligned, ALIGNED, **first),
-        crossing("III", "majority vote fixes the signs", voted, MOST, **_RISES),
-    ]
+def _finite(trajectory: xr.Dataset) -> xr.DataArray:
+    """At which records everything is a finite number: a share of NaNs is no share."""
+    known = xr.ones_like(trajectory.step, bool)
+    for name in NEEDED:
+        # A maximum over everything but the steps; NaN if anything there is NaN.
+        others = [d for d in trajectory[name].dims if d != "step"]
+        known = known & (abs(trajectory[name]).max(others, skipna=False) < np.inf)
+    return known
 
 
-def _late(series: xr.Dataset, trajectory: xr.Dataset) -> list[Boundary]:
-    s21, losers = series.attention, losing_side(trajectory, series)
-    return [
-        crossing("IVa leaves ½", "softmax leaves ½", s21, LEAVES_HALF, **_FALLS),
-        crossing("IVa is o(1)", "softmax is o(1)", s21, VANISHES, **_FALLS),
-        turning("IVb starts", "key noise turns", losers.key_noise),
-        crossing("IVb ends", "key noise aligned", series.key_aligned, MOST, **_RISES),
-        turning("IVc starts", "query noise turns", losers.query_noise),
-        crossing(
-            "IVc ends", "query noise aligned", series.query_aligned, MOST, **_RISES
-        ),
-    ]
-
-
-def losing_side(trajectory: xr.Dataset, series: xr.Dataset) -> xr.Dataset:
+def losing_side(trajectory: xr.Dataset, vote: Boundary) -> xr.Dataset:
     """Mean noise, in the direction of the vote, of the pairs that start against it.
 
     A pair starts against the vote when its noise disagrees with $f_s$ once the vote is
-    settled, which is when the noise has long taken a side of its own.
+    settled, which is when the noise has long taken a side of its own. Without a vote
+    there is no losing side, and no series.
     """
+    if vote.met is None:
+        return xr.Dataset()
     final = np.sign(trajectory.query_signal.isel(step=-1))
     noise = trajectory[["key_noise", "query_noise"]] * final
-    settled = crossing("", "", series.voted, MOST, **_RISES).step
-    if settled is None:  # no vote, no losing side
-        return noise.isel(step=slice(0, 0)).mean(("neuron", "sample"))
-    noise = noise.sel(step=slice(settled, None))
-    return noise.where(noise.isel(step=0) < 0).mean(("neuron", "sample"))
-
-
-def _stages(
-    boundaries: dict[str, Boundary], trajectory: xr.Dataset
-) -> tuple[Stage, ...]:
-    one, two, three = (boundaries[name].step for name in ("I", "II", "III"))
-    end = int(trajectory.step.values[-1])
-    return (
-        Stage("I", "the mean value noise shifts, then grows linearly", 0, one),
-        Stage("II", "query and key noise align their signs", one, two),
-        Stage(
-            "III",
-            "majority voting fixes the signs of query and key signals",
-            two,
-            three,
-        ),
-        Stage("IV", "softmax outputs decay, noise aligns with the signals", three, end),
-    )
+    losers = noise.where(noise.sel(step=vote.met) < 0)
+    mean = losers.mean(("neuron", "sample"))
+    return mean.rename({name: f"losing_{name}" for name in mean.data_vars})
 
 
 def attention_at_vanishing(trajectory: xr.Dataset, timeline: Timeline) -> float:

@@ -3,27 +3,35 @@
 import numpy as np
 import xarray as xr
 
-from .timeline import Stage, Timeline, crossing
+from .stage_rules import Crossing, Span, find_boundaries, timeline_of
+from .timeline import Timeline
 
 NEEDED = ("margin", "accuracy")
+POSITIVE = float(np.finfo(float).tiny)
+"""Strictly above zero: at least the smallest positive number."""
+
+RULES = (
+    # A theorem about the first moment: this one need not last.
+    Crossing(
+        "perfect",
+        "all sequences classified right",
+        "margin",
+        POSITIVE,
+        to_end=False,
+        lasts=0.0,
+        records=1,
+    ),
+    Crossing(
+        "for good", "all sequences classified right from here on", "margin", POSITIVE
+    ),
+)
+SPANS = (
+    Span("learning", "some label is wrong", end="perfect"),
+    Span("perfect", "every label is right", start="for good"),
+)
 
 
 def detect(trajectory: xr.Dataset) -> Timeline:
-    """Find the moment from which the least margin is positive."""
-    # Strictly above zero: the threshold is the smallest positive number.
-    tiny, margin = float(np.finfo(float).tiny), trajectory.margin
-    words = "all sequences classified right"
-    found = [
-        crossing("perfect", words, margin, tiny, rising=True, lasting=False),
-        crossing("for good", f"{words} from here on", margin, tiny, **_LASTING),
-    ]
-    boundaries = {boundary.name: boundary for boundary in found}
-    first, end = found[0].step, int(trajectory.step.values[-1])
-    stages = (
-        Stage("learning", "some label is wrong", 0, end if first is None else first),
-        Stage("perfect", "the order of the scores follows the lists", first, end),
-    )
-    return Timeline(stages, boundaries)
-
-
-_LASTING = {"rising": True, "lasting": True}
+    """Find the first perfect moment, and that from which the margin stays positive."""
+    found = find_boundaries(RULES, trajectory)
+    return timeline_of(SPANS, found, int(trajectory.step.values[-1]))

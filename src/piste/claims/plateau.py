@@ -4,34 +4,48 @@ import math
 
 import xarray as xr
 
-from .timeline import Stage, Timeline, crossing
+from .stage_rules import Crossing, Span, find_boundaries, timeline_of
+from .timeline import Timeline
 
 NEEDED = ("train_loss", "train_accuracy")
 CLASSES = 2
 LEFT = 0.05
 """How far below the loss of guessing the training loss must fall to have left it."""
+GUESSING = math.log(CLASSES)
+
+
+def _starts_elsewhere(series: xr.Dataset) -> str:
+    """Why a run has no plateau to leave: it does not start at the loss of guessing."""
+    first = float(series.train_loss[0])
+    near = abs(first - GUESSING) <= 2 * LEFT
+    return "" if near else f"the training loss starts at {first:.3g}, not near ln 2"
+
+
+RULES = (
+    Crossing(
+        "leaves",
+        f"training loss below ln 2 − {LEFT}",
+        "train_loss",
+        GUESSING - LEFT,
+        rising=False,
+        does_not_apply=_starts_elsewhere,
+    ),
+    Crossing(
+        "half",
+        "training loss below ½ ln 2",
+        "train_loss",
+        GUESSING / 2,
+        rising=False,
+        after=("leaves",),
+    ),
+)
+SPANS = (
+    Span("plateau", f"the training loss is above ln 2 − {LEFT}", end="leaves"),
+    Span("learning", "the loss is below that of guessing", start="leaves"),
+)
 
 
 def detect(trajectory: xr.Dataset) -> Timeline:
     """Find when the training loss leaves the plateau for good."""
-    level = math.log(CLASSES) - LEFT
-    words = f"training loss below ln 2 − {LEFT}"
-    loss = trajectory.train_loss
-    found = [
-        crossing("leaves", words, loss, level, rising=False, lasting=True),
-        crossing(
-            "half", "training loss below ½ ln 2", loss, math.log(2) / 2, **_LASTING
-        ),
-    ]
-    boundaries = {boundary.name: boundary for boundary in found}
-    end, left = int(trajectory.step.values[-1]), found[0].step
-    stages = (
-        Stage(
-            "plateau", "the loss is that of guessing", 0, end if left is None else left
-        ),
-        Stage("learning", "the loss falls", left, end),
-    )
-    return Timeline(stages, boundaries)
-
-
-_LASTING = {"rising": False, "lasting": True}
+    found = find_boundaries(RULES, trajectory)
+    return timeline_of(SPANS, found, int(trajectory.step.values[-1]))

@@ -2,8 +2,6 @@
 
 import xarray as xr
 
-from piste.errors import InputError
-
 from . import convergence, four_stages, perfection, plateau
 from .timeline import Timeline
 
@@ -17,9 +15,8 @@ DETECTORS = {
 
 
 def stages(trajectory: xr.Dataset) -> Timeline:
-    """Find the stages of a run."""
+    """Find the stages of a run; a run for which nobody has named any has none."""
     for detector in DETECTORS.values():
         if set(detector.NEEDED) <= set(trajectory):
             return detector.detect(trajectory)
-    needed = "; or ".join(", ".join(part.NEEDED) for part in DETECTORS.values())
-    raise InputError(f"stages: the run lacks the probes; must have {needed}")
+    return Timeline((), {}, {}, note="no stages are defined for what this run measures")

@@ -1,129 +1,123 @@
 """Stages: named intervals of training time, each boundary with its evidence."""
 
+import enum
+import html
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-import xarray as xr
+
+
+class Status(enum.StrEnum):
+    """What became of a boundary: found, or why not."""
+
+    FOUND = "found"
+    NOT_REACHED = "not reached"
+    LOST = "reached, then lost"
+    TOO_SHORT = "the run is too short to tell"
+    OUT_OF_ORDER = "out of order"
+    NEEDS_EARLIER = "needs an earlier stage"
+    DOES_NOT_APPLY = "does not apply"
+    NOT_MEASURED = "not measured"
 
 
 @dataclass(frozen=True)
 class Boundary:
-    """A moment found by a crossing: the series, the threshold, and both sides of it."""
+    """A moment between two stages: whether it was found, and what shows it."""
 
     name: str
     meaning: str
-    step: int | None
-    """The first recorded step after the crossing; None if it never happens."""
-    threshold: float
-    before: tuple[int, float] | None
-    """The last recorded step on the other side, and the series there."""
-    after: tuple[int, float] | None
-    """The step of the crossing, and the series there."""
+    status: Status
+    evidence: str
+    """The numbers that decide, in one line."""
+    met: int | None = None
+    """The first recorded step from which its own condition lasts, whatever the order."""
+    since: int | None = None
+    """The last recorded step before that one: the moment lies between the two."""
+
+    @property
+    def step(self) -> int | None:
+        """The step at which it was found; None if it was not, or out of order."""
+        return self.met if self.status == Status.FOUND else None
+
+    def when(self) -> str:
+        """The moment, as far as the records tell: ``11``, or ``between 500 and 1,000``."""
+        if self.step is None:
+            return "–"
+        if self.since is None or self.step - self.since <= 1:
+            return f"{self.step:,}"
+        return f"between {self.since:,} and {self.step:,}"
 
     def sentence(self) -> str:
-        """The evidence in words."""
-        limit = 0.0 if abs(self.threshold) < 1e-99 else self.threshold
-        threshold = "" if np.isnan(limit) else f" (threshold {limit:.3g})"
-        if self.step is None or self.after is None:
-            return f"{self.meaning}: not reached{threshold}"
-        passed = f"{self.after[1]:.4g} at t = {self.after[0]}"
-        if self.before is not None:
-            passed = f"{self.before[1]:.4g} at t = {self.before[0]}, then {passed}"
-        return f"{self.meaning}: {passed}{threshold}"
+        """What was looked for, and the evidence."""
+        return f"{self.meaning}: {self.evidence}"
 
 
 @dataclass(frozen=True)
 class Stage:
-    """A named interval of training time."""
+    """A named interval of training time that was found."""
 
     name: str
     title: str
-    start: int | None
-    end: int | None
+    start: int
+    end: int
+    open: bool = False
+    """Whether it ends only because the run does."""
+
+    def when(self) -> str:
+        """The interval in words."""
+        last = f"{self.end:,} (end of the run)" if self.open else f"{self.end:,}"
+        return f"t = {self.start:,} … {last}"
 
 
 @dataclass(frozen=True)
 class Timeline:
-    """The stages of one run and the boundaries that they were cut by."""
+    """The stages of one run that were found, and all boundaries that were looked for."""
 
     stages: tuple[Stage, ...]
     boundaries: dict[str, Boundary]
+    missing: dict[str, str]
+    """Stages that were not found, each with the reason."""
+    note: str = ""
+    """What is to be said of the whole: that nobody has named stages for such runs."""
 
     def step(self, name: str) -> float:
-        """When a boundary was crossed; not a number if never."""
+        """When a boundary was crossed; not a number if it was not found."""
         step = self.boundaries[name].step
         return np.nan if step is None else float(step)
 
+    def met(self, name: str) -> float:
+        """When a boundary's own condition was met for good, whatever came before it."""
+        met = self.boundaries[name].met
+        return np.nan if met is None else float(met)
+
+    def found(self, *names: str) -> bool:
+        """Whether all these boundaries were found."""
+        return all(self.boundaries[name].status == Status.FOUND for name in names)
+
     def frame(self) -> pd.DataFrame:
         """All boundaries as a table."""
+        columns = ["boundary", "step", "status", "evidence"]
         rows = [
-            {"boundary": b.name, "step": self.step(b.name), "evidence": b.sentence()}
+            (b.name, self.step(b.name), str(b.status), b.sentence())
             for b in self.boundaries.values()
         ]
-        return pd.DataFrame(rows).set_index("boundary")
+        return pd.DataFrame(rows, columns=columns).set_index("boundary")
 
     def __str__(self) -> str:
-        return "\n".join(
-            f"{stage.name:>4}  t = {_open(stage.start)} … {_open(stage.end)}  {stage.title}"
-            for stage in self.stages
-        )
+        if self.note:
+            return self.note
+        names = [*(stage.name for stage in self.stages), *self.missing]
+        width = max(map(len, names), default=0)
+        lines = [f"{s.name:>{width}}  {s.when()}  {s.title}" for s in self.stages]
+        lines += [f"{n:>{width}}  not found: {why}" for n, why in self.missing.items()]
+        return "\n".join(lines)
 
     def _repr_html_(self) -> str:
+        if self.note:
+            return f"<p>{html.escape(self.note)}</p>"
         return self.frame().to_html()
-
-
-def _open(step: int | None) -> str:
-    return "–" if step is None else str(step)
-
-
-def crossing(
-    name: str,
-    meaning: str,
-    series: xr.DataArray,
-    threshold: float,
-    *,
-    rising: bool,
-    lasting: bool,
-) -> Boundary:
-    """Find where a series passes a threshold: first, or first for good (lasting)."""
-    values, steps = series.values, series["step"].values
-    passed = values >= threshold if rising else values < threshold
-    if lasting:
-        passed = _lasting(passed)
-    if not passed.any():
-        return Boundary(name, meaning, None, threshold, None, None)
-    place = int(np.argmax(passed))
-    after = (int(steps[place]), float(values[place]))
-    before = (int(steps[place - 1]), float(values[place - 1])) if place else None
-    return Boundary(name, meaning, after[0], threshold, before, after)
-
-
-def lasting(passed: np.ndarray) -> np.ndarray:
-    """True from the first record after which it is never false again.
-
-    >>> lasting(np.array([True, False, True, True])).tolist()
-    [False, False, True, True]
-    """
-    return np.logical_and.accumulate(passed[::-1])[::-1]
-
-
-_lasting = lasting  # the keyword of `crossing` has the same name
-
-
-def turning(name: str, meaning: str, series: xr.DataArray) -> Boundary:
-    """Find where a series that falls at first turns: its lowest point, inside the run."""
-    values, steps = series.values, series["step"].values
-    nowhere = Boundary(name, meaning, None, np.nan, None, None)
-    if values.size == 0 or np.isnan(values).all():
-        return nowhere
-    place = int(np.nanargmin(values))
-    if place in (0, values.size - 1):
-        return nowhere
-    after = (int(steps[place]), float(values[place]))
-    before = (int(steps[0]), float(values[0]))
-    return Boundary(name, meaning, after[0], np.nan, before, after)
 
 
 def spread(values: Iterable[float]) -> dict[str, float]:

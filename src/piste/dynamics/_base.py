@@ -98,6 +98,8 @@ class State(eqx.Module):
     step: Int[Array, ""]
     diverged: Int[Array, ""]
     """First step with a loss that is not finite or a flow that failed, or −1."""
+    still: Int[Array, ""]
+    """The recorded step since which no weight has changed, or −1 if they still move."""
 
 
 @dataclass(frozen=True)

@@ -66,9 +66,9 @@ class System(eqx.Module):
         params = self.form.initial()
         zero = jnp.zeros((), int)
         if isinstance(self.rule, Flow):
-            return State(params, FlowState(zero, zero), zero, zero - 1)
+            return State(params, FlowState(zero, zero), zero, zero - 1, zero - 1)
         transform = self.rule.transform(self.form.norm)
-        return State(params, transform.init(params), zero, zero - 1)
+        return State(params, transform.init(params), zero, zero - 1, zero - 1)
 
     def advance(self, state: State, steps: Int[Array, ""]) -> State:
         """So many steps of training; under the flow, the time of so many in one solve."""
@@ -89,6 +89,7 @@ class System(eqx.Module):
             rule=rule,
             step=state.step + 1,
             diverged=jnp.where(broken, state.step, state.diverged),
+            still=state.still,
         )
 
     def _flow(self, state: State, steps: Int[Array, ""]) -> State:
@@ -111,6 +112,7 @@ class System(eqx.Module):
             rule=FlowState(ended.outcome, taken.astype(state.step.dtype)),
             step=state.step + steps,
             diverged=jnp.where(failed, state.step + steps, state.diverged),
+            still=state.still,
         )
 
     def time_step(self) -> Float[Array, "*cell"] | None:
@@ -129,12 +131,16 @@ class System(eqx.Module):
             return f"the flow stopped: {OUTCOMES[int(state.rule.outcome)]}"
         return "the loss is not finite"
 
-    def checked(self, state: State, records: Records) -> State:
-        """Note a divergence that a record shows before the next step would."""
+    def checked(self, before: State, state: State, records: Records) -> State:
+        """Note a divergence that a record shows, and whether any weight has moved."""
         loss = records.get("train_loss", jnp.zeros(()))
         broken = (state.diverged < 0) & ~jnp.isfinite(loss)
         diverged = jnp.where(broken, state.step, state.diverged)
-        return dataclasses.replace(state, diverged=diverged)
+        since = jnp.where(before.still < 0, before.step, before.still)
+        still = jnp.where(_moved(before.params, state.params), -1, since)
+        # Where no step was taken nothing can have moved, which says nothing.
+        still = jnp.where(state.step == before.step, before.still, still)
+        return dataclasses.replace(state, diverged=diverged, still=still)
 
     def measure(self, state: State, rare: Bool[Array, ""]) -> Records:
         """All probes; those that are measured rarely are zero unless asked for."""
@@ -154,6 +160,12 @@ class System(eqx.Module):
         }
 
 
+def _moved(before: PyTree, after: PyTree) -> Bool[Array, ""]:
+    """Whether any number of two trees differs; a NaN does from everything."""
+    pairs = zip(jax.tree.leaves(before), jax.tree.leaves(after), strict=True)
+    return jnp.stack([(one != other).any() for one, other in pairs]).any()
+
+
 def _slope(params: PyTree, form: AbstractForm) -> PyTree:
     """The gradient as it moves the parameters, which some forms apply in their way."""
     _, gradient = form.loss_and_gradient(params)
@@ -170,11 +182,11 @@ def _chunk(
 ) -> tuple[State, Records]:
     """Advance by each gap and measure, all in one compiled program."""
 
-    def record(state, plan):
+    def record(before, plan):
         gap, test = plan
-        state = system.advance(state, gap)
+        state = system.advance(before, gap)
         records = system.measure(state, test)
-        return system.checked(state, records), records
+        return system.checked(before, state, records), records
 
     return jax.lax.scan(record, state, (gaps, tests))
 

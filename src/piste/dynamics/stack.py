@@ -4,23 +4,32 @@ Its view is what the probes of two-token data see, so that the stage detector ru
 unchanged. A stack has more than these probes show; they are told about the read-out,
 the layer that the paper's statements are about:
 
-- inner products are those of the read-out's weights with the raw tokens, μ and ξ_i,
-  also where hidden layers or LayerNorm come before it (they say little about deep
-  stacks without residuals, whose read-out does not live in the space of the tokens);
+- inner products are those of the read-out's weights with the tokens that it reads, after
+  the hidden layers and LayerNorm: the raw tokens μ and ξ_i only where there are none;
 - neurons are those of all heads side by side, attention is the mean over heads;
 - losses and margins come from the forward pass of the whole stack.
 """
+
+import dataclasses
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from piste.models import Stack, StackWeights, logistic_loss, stack_form
+from piste.models import (
+    Stack,
+    StackWeights,
+    TwoLayerWeights,
+    logistic_loss,
+    stack_form,
+)
 from piste.probes import PROBES, TwoTokenView
 from piste.tasks import TwoTokenData
 
 from ._base import AbstractForm
+from .near_zero import near_zero_entries
+from .stack_signs import readout_parts, scaled_gradient
 
 
 class StackView(eqx.Module):
@@ -34,6 +43,8 @@ class StackView(eqx.Module):
     """Attention of the read-out's heads."""
     outputs: Float[Array, " sample"]
     """What the whole stack says, $f(W, X_i)$."""
+    near_zero: Float[Array, " layer"]
+    """Entries of the read-out's gradient within rounding of zero."""
 
     def attention(self) -> Float[Array, "sample query_token key_token"]:
         """The read-out's attention $s_{i,la}$, the mean over heads."""
@@ -55,18 +66,28 @@ class StackForm(AbstractForm):
     weights: StackWeights
     data: TwoTokenData
     test: TwoTokenData
+    exact: bool = eqx.field(static=True)
+    """Take the gradient up to positive factors, see ``stack_signs``: for SignGD only."""
 
     def initial(self):
         """All weight matrices."""
         return self.weights
 
     def loss_and_gradient(self, params, step=0):
-        """Differentiate the forward pass."""
-        return jax.value_and_grad(self._loss)(params)
+        """Differentiate the forward pass; in exact mode, up to positive factors."""
+        if not self.exact:
+            return jax.value_and_grad(self.evaluation_loss)(params)
+        margins, gradient = scaled_gradient(self.model, params, self.data)
+        return logistic_loss(margins).mean(), gradient
 
-    def _loss(self, params):
+    def evaluation_loss(self, params):
+        """The mean logistic loss."""
         outputs, _ = self._forward(params, self.data)
         return logistic_loss(self.data.labels * outputs).mean()
+
+    def gradient(self, params):
+        """Its derivative, as it is."""
+        return jax.grad(self.evaluation_loss)(params)
 
     def _forward(self, params, data):
         # Hidden layers move tokens apart, so that a shared basis gains little here.
@@ -75,26 +96,44 @@ class StackForm(AbstractForm):
 
     def view(self, params):
         """The read-out on the training tokens, and the outputs of the stack."""
-        return self._view(params, self.data)
+        return self._view(params, self.data, self._near_zero(params))
 
     def test_view(self, params):
         """The read-out on the test tokens, and the outputs of the stack."""
-        return self._view(params, self.test)
+        return self._view(params, self.test, jnp.zeros(3, self.test.basis.dtype))
 
-    def _view(self, params, data):
-        outputs, heads = self._forward(params, data)
+    def _view(self, params, data, near_zero):
+        outputs, views = self._forward(params, data)
+        tokens = views[-1].tokens.swapaxes(0, 1)  # token, sample, dimension
         readout = params.readout
-        products = jnp.concatenate([readout.query, readout.key]) @ data.basis.T
-        query, key = jnp.split(data.expand(products.T), 2, axis=-1)
         return StackView(
-            value=data.expand(data.basis @ readout.mean_value()),
-            query=query,
-            key=key,
+            value=tokens @ readout.mean_value(),
+            query=tokens @ readout.query.T,
+            key=tokens @ readout.key.T,
             labels=data.labels,
-            heads=heads,
+            heads=views[-1].attention,
             outputs=outputs,
+            near_zero=near_zero,
         )
 
+    def _near_zero(self, params) -> Float[Array, " layer"]:
+        return near_zero_entries(self._sample_gradients, params, self.weights)
+
+    def _sample_gradients(self, params) -> TwoLayerWeights:
+        """What each sample adds to the gradient of the read-out."""
+        if self.exact:
+            return readout_parts(self.model, params, self.data)
+
+        def loss(params, tokens, label):
+            f, _ = stack_form(self.model, params, tokens)
+            return logistic_loss(label * f) / self.data.labels.size
+
+        one = jax.vmap(jax.grad(loss), in_axes=(None, 0, 0))
+        found = one(params, self.data.tokens(), self.data.labels).readout
+        # All value neurons of a head have one gradient: the first stands for them.
+        each = self.model.value_width // self.model.heads
+        return dataclasses.replace(found, value_plus=found.value_plus[:, ::each])
+
     def probes(self):
-        """All but the counts near zero, which need a closed form of the gradient."""
-        return tuple(p for p in PROBES if p.name != "near_zero_gradients")
+        """All of them."""
+        return PROBES

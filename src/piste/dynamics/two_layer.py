@@ -8,7 +8,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from piste.models import KERNELS, TwoLayerWeights, logistic_loss, matrix_form
-from piste.probes import PROBES, MarginView, Probe, TwoTokenView
+from piste.probes import PROBES, MarginView, TwoTokenView
 from piste.tasks import TwoTokenData
 
 from ._base import AbstractForm
@@ -20,6 +20,7 @@ from .closed_form import (
     row_gradients,
     token_gradients,
 )
+from .near_zero import near_zero_entries
 
 
 class Reduced(eqx.Module):
@@ -64,13 +65,21 @@ class FullForm(AbstractForm):
         return logistic_loss(self.data.labels * f(self.data.tokens())).mean()
 
     def view(self, params):
-        """Inner products with the training tokens."""
-        view = self._project(params, self.data)
-        if self.kernel != "softmax":
-            return view
-        _, tokens = token_gradients(view)
-        counts = _near_zero(tokens, self.data, exact=False)
-        return dataclasses.replace(view, near_zero=counts)
+        """Inner products with the training tokens, and the count of undecided signs."""
+        counts = near_zero_entries(self._sample_gradients, params, self.weights)
+        return dataclasses.replace(self._project(params, self.data), near_zero=counts)
+
+    def _sample_gradients(self, params) -> TwoLayerWeights:
+        """What each sample adds to the gradient."""
+
+        def loss(params, tokens, label):
+            f = matrix_form(params, tokens, KERNELS[self.kernel])
+            return logistic_loss(label * f) / self.data.labels.size
+
+        one = jax.vmap(jax.grad(loss), in_axes=(None, 0, 0))
+        found = one(params, self.data.tokens(), self.data.labels)
+        # All value neurons have one gradient: the first stands for them.
+        return dataclasses.replace(found, value_plus=found.value_plus[:, :1])
 
     def test_view(self, params):
         """Inner products with the test tokens."""
@@ -82,8 +91,8 @@ class FullForm(AbstractForm):
         return _view(products, data, self.kernel)
 
     def probes(self):
-        """All probes; counts near zero need the closed form, hence softmax."""
-        return _probes(closed=self.kernel == "softmax")
+        """All of them."""
+        return PROBES
 
 
 class AbstractReducedForm(AbstractForm):
@@ -112,8 +121,8 @@ class AbstractReducedForm(AbstractForm):
         return (gradient.value**2).sum(), (gradient.attention**2).sum()
 
     def probes(self):
-        """All probes of the paper."""
-        return _probes(closed=True)
+        """All of them."""
+        return PROBES
 
     def _rows(self, params) -> tuple[Float[Array, ""], Reduced]:
         """The loss, and the plain coefficient of every basis row in the gradients."""
@@ -228,12 +237,11 @@ class GramForm(AbstractReducedForm):
         )
 
     def view(self, params):
-        """Inner products with the training tokens."""
-        return self.project(params)
-
-    def probes(self):
-        """All but the counts near zero: no entry of the gradient is ever formed."""
-        return _probes(closed=False)
+        """Inner products, with the count of entries of the gradient near zero."""
+        view = self.project(params)
+        _, tokens = token_gradients(view)
+        counts = _near_zero(tokens, self.data, exact=False)
+        return dataclasses.replace(view, near_zero=counts)
 
     def test_view(self, params):
         """The margins of the test samples."""
@@ -273,7 +281,3 @@ def _near_zero(tokens: Gradients, data: TwoTokenData, exact: bool, copies=None):
             basis, factor = column_scaled(basis, rows.log_scale), rows.factor
         counts.append(near_zero(basis, factor, copies.astype(basis.dtype)))
     return jnp.stack(counts)
-
-
-def _probes(closed: bool) -> tuple[Probe, ...]:
-    return tuple(p for p in PROBES if closed or p.name != "near_zero_gradients")

@@ -38,10 +38,11 @@ def _draw(task, model, loaded, seed):
 
 def _forms(experiment: Experiment) -> dict[str, bool]:
     rule, model = experiment.rule, experiment.model
-    closed = model.kernel == "softmax" and not isinstance(model, Stack)
+    softmax = model.kernel == "softmax"
+    closed = softmax and not isinstance(model, Stack)
     return {
         "gram": closed and isinstance(rule, LINEAR),
-        "exact": closed and isinstance(rule, SignGD),
+        "exact": softmax and isinstance(rule, SignGD),
         "reduced": closed and isinstance(rule, ENTRYWISE),
         "full": True,
     }
@@ -55,8 +56,19 @@ def _full(experiment: Experiment, start: Start, whole: bool) -> AbstractForm:
     model, weights = experiment.model, start.weights
     if isinstance(weights, TwoLayerWeights):
         return FullForm(weights, start.data, start.test, model.kernel)
-    assert isinstance(model, Stack)
-    return StackForm(model, weights, start.data, start.test)
+    return _stack(experiment, start, exact=False)
+
+
+def _stack(experiment: Experiment, start: Start, exact: bool) -> AbstractForm:
+    model, weights = experiment.model, start.weights
+    assert isinstance(model, Stack) and isinstance(weights, StackWeights)
+    return StackForm(model, weights, start.data, start.test, exact)
+
+
+def _exact(experiment: Experiment, start: Start, whole: bool) -> AbstractForm:
+    if isinstance(experiment.model, Stack):
+        return _stack(experiment, start, exact=True)
+    return _support(experiment, start, whole, exact=True)
 
 
 def _reduced(weights: TwoLayerWeights | StackWeights) -> Reduced:
@@ -115,7 +127,7 @@ def _gram(experiment: Experiment, start: Start, whole: bool) -> AbstractForm:
 _FORMS = {
     "full": _full,
     "reduced": partial(_support, exact=False),
-    "exact": partial(_support, exact=True),
+    "exact": _exact,
     "gram": _gram,
 }
 

@@ -85,7 +85,7 @@ def _place(folder: Path, index: int) -> Path:
 
 def _bare(state: State) -> State:
     """Without the rule's memory, which is twice as large under Adam."""
-    return State(state.params, (), state.step, state.diverged)
+    return State(state.params, (), state.step, state.diverged, state.still)
 
 
 def _snapshot(folder: Path, index: int, system: System):

@@ -2,11 +2,19 @@
 
 from piste.values import family
 
-from .attention import KERNELS, Kernel, add_kernel, attend
+from .attention import KERNELS, Kernel, add_kernel, attend, two_key_softmax
 from .classifier import Classifier, ClassifierWeights
 from .kernel_layer import KernelLayer, KernelWeights
 from .one_hot import OneHot, OneHotWeights
-from .stack import HiddenWeights, Stack, StackWeights, layer_norm, stack_form
+from .stack import (
+    HiddenWeights,
+    LayerView,
+    Stack,
+    StackWeights,
+    by_head,
+    layer_norm,
+    stack_form,
+)
 from .two_layer import (
     TwoLayer,
     TwoLayerWeights,
@@ -36,6 +44,7 @@ __all__ = [
     "Kernel",
     "KernelLayer",
     "KernelWeights",
+    "LayerView",
     "Model",
     "OneHot",
     "OneHotWeights",
@@ -45,9 +54,11 @@ __all__ = [
     "TwoLayerWeights",
     "add_kernel",
     "attend",
+    "by_head",
     "layer_norm",
     "logistic_loss",
     "matrix_form",
     "scalar_form",
     "stack_form",
+    "two_key_softmax",
 ]

@@ -4,13 +4,15 @@ The last layer is the paper's read-out and everything that it has in common with
 :class:`TwoLayer` is drawn and computed alike: one head and one layer are that model.
 """
 
+from collections.abc import Sequence
+
 import equinox as eqx
 import jax
 from jaxtyping import Array, Float, Key
 
 from piste.values import field_error, option, value
 
-from .attention import KERNELS
+from .attention import KERNELS, Kernel
 from .two_layer import TwoLayer, TwoLayerWeights
 
 EPSILON = 1e-12
@@ -117,45 +119,65 @@ def layer_norm(
     return centred * jax.lax.rsqrt(squares + EPSILON)
 
 
+class LayerView(eqx.Module):
+    """What one attention layer reads, and how it attends."""
+
+    tokens: Float[Array, "token dimension"]
+    attention: Float[Array, "head query_token key_token"]
+
+
 def stack_form(
-    model: Stack, weights: StackWeights, tokens: Float[Array, "token dimension"]
-) -> tuple[Float[Array, ""], Float[Array, "head query_token key_token"]]:
-    r"""$f(W, X)$ and the attention of the read-out's heads; ``tokens`` is $X^\top$."""
-    for layer in weights.hidden:
-        update = _mixed(model, layer, _read(model, tokens)) @ layer.output.T
-        tokens = tokens + update if model.residual else update
-    read = _read(model, tokens)
-    s = _attention(model, weights.readout, read)
+    model: Stack,
+    weights: StackWeights,
+    tokens: Float[Array, "token dimension"],
+    kernel: Kernel | None = None,
+    nudges: Sequence[Float[Array, "head query_token key_token"]] | None = None,
+) -> tuple[Float[Array, ""], tuple[LayerView, ...]]:
+    r"""$f(W, X)$, and what every layer sees, the read-out last; ``tokens`` is $X^\top$.
+
+    A ``kernel`` that is given takes the place of the model's: the same function, with
+    another way to differentiate it. ``nudges`` are added to the attention of the layers:
+    the derivative by them, at zero, is that by the attention weights.
+    """
+    views = []
+    for depth, layer in enumerate((*weights.hidden, weights.readout)):
+        read = layer_norm(tokens) if model.layer_norm else tokens
+        s = _attention(model, layer, read, kernel)
+        s = s if nudges is None else s + nudges[depth]
+        views.append(LayerView(read, s))
+        if isinstance(layer, HiddenWeights):
+            update = _mixed(model, layer, read, s) @ layer.output.T
+            tokens = tokens + update if model.residual else update
     values = _mean_values(model, weights.readout) @ read.T
-    return (s.sum(1) * values).sum(), s
-
-
-def _read(model: Stack, tokens):
-    return layer_norm(tokens) if model.layer_norm else tokens
+    return (s.sum(1) * values).sum(), tuple(views)
 
 
 def _attention(
     model: Stack,
     layer: HiddenWeights | TwoLayerWeights,
     tokens: Float[Array, "token dimension"],
+    kernel: Kernel | None,
 ) -> Float[Array, "head token token"]:
-    queries = _by_head(model, tokens @ layer.query.T)
-    keys = _by_head(model, tokens @ layer.key.T)
-    return jax.vmap(KERNELS[model.kernel])(queries, keys)
+    queries = by_head(model, tokens @ layer.query.T)
+    keys = by_head(model, tokens @ layer.key.T)
+    return jax.vmap(kernel or KERNELS[model.kernel])(queries, keys)
 
 
 def _mixed(
-    model: Stack, layer: HiddenWeights, tokens: Float[Array, "token dimension"]
+    model: Stack,
+    layer: HiddenWeights,
+    tokens: Float[Array, "token dimension"],
+    attention: Float[Array, "head token token"],
 ) -> Float[Array, "token value_neuron"]:
     """What each token gathers: all heads' values side by side."""
-    values = _by_head(model, tokens @ layer.value.T)
-    mixed = _attention(model, layer, tokens) @ values
+    mixed = attention @ by_head(model, tokens @ layer.value.T)
     return mixed.swapaxes(0, 1).reshape(tokens.shape[0], -1)
 
 
-def _by_head(
+def by_head(
     model: Stack, products: Float[Array, "token neuron"]
 ) -> Float[Array, "head token width"]:
+    """Split neurons among the heads: consecutive ones belong together."""
     return products.reshape(products.shape[0], model.heads, -1).swapaxes(0, 1)
 
 
