@@ -26,9 +26,8 @@ def describe_run(out: Console, run: Run) -> None:
     settings = [(name, value) for name, value in fields_of(run.experiment).items()]
     out.print(plain_table(("field", "value"), settings))
     out.print()
-    if manifest.diverged < 0:
-        out.print(plain_table(*_stage_rows(stages(trajectory))))
-        out.print()
+    print_stages(out, stages(trajectory))
+    out.print()
     out.print(_last_line(trajectory))
 
 
@@ -51,12 +50,17 @@ def _last_line(trajectory: xr.Dataset) -> str:
     )
 
 
-def _stage_rows(timeline: Timeline):
-    rows = [
-        (name, "–" if b.step is None else b.step, b.sentence())
-        for name, b in timeline.boundaries.items()
-    ]
-    return ("boundary", "step", "evidence"), rows
+def print_stages(out: Console, timeline: Timeline) -> None:
+    """The stages that were found, then every boundary with its evidence."""
+    if timeline.note:
+        out.print(timeline.note)
+        return
+    rows = [(s.name, s.when(), s.title) for s in timeline.stages]
+    rows += [(name, "not found", why) for name, why in timeline.missing.items()]
+    out.print(plain_table(("stage", "when", "what"), rows))
+    out.print()
+    found = [(b.name, b.when(), b.sentence()) for b in timeline.boundaries.values()]
+    out.print(plain_table(("boundary", "step", "evidence"), found))
 
 
 def print_verdicts(out: Console, judgements: Sequence[Judgement]) -> None:

@@ -1,16 +1,20 @@
 """Crossings on series whose answer is known by construction."""
 
+import functools
+
 import numpy as np
 import pytest
 import xarray as xr
 
 from piste.claims import (
-    crossing,
+    Crossing,
+    Status,
+    Turning,
     detect,
     misaligned,
     sign_contingency,
+    stages,
     summary,
-    turning,
 )
 from piste.claims.contingency import GROUPS, kept
 from piste.errors import InputError
@@ -21,29 +25,108 @@ def series(values, steps=None):
     return xr.DataArray(np.array(values, float), dims="step", coords={"step": steps})
 
 
-def test_first_and_lasting_crossings_differ():
-    wave = series([0, 2, 0, 2, 2], [0, 10, 20, 30, 40])
-    first = crossing("x", "", wave, 1.0, rising=True, lasting=False)
-    lasting = crossing("x", "", wave, 1.0, rising=True, lasting=True)
-    assert (first.step, lasting.step) == (10, 30)
-    assert first.before == (0, 0.0) and first.after == (10, 2.0)
+def find(values, steps=None, rule=None, found=None, **options):
+    rule = rule or Crossing("x", "x", "x", 1.0, **options)
+    return rule.find(xr.Dataset({"x": series(values, steps)}), found or {})
 
 
-def test_crossing_that_never_happens_or_was_always_there():
-    flat = series([0.5, 0.5])
-    assert crossing("x", "", flat, 0.9, rising=True, lasting=False).step is None
-    always = crossing("x", "", flat, 0.9, rising=False, lasting=True)
-    assert always.step == 0 and always.before is None
+def test_a_crossing_must_last_and_says_how_long():
+    assert find([0, 0, 2, 2, 2, 2]).met == 2
+    assert find([0, 0, 2, 2, 2, 2]).sentence() == (
+        "x: 0 at t = 1, then 2 at t = 2 (threshold 1)"
+    )
+    # Three records are needed however short the time is.
+    short = find([0, 0, 0, 0, 2, 2])
+    assert short.status == Status.TOO_SHORT and short.step is None
+    assert "must last to t = 5 and over 3 records" in short.evidence
+    # A quarter of the time that it took: 100 must last to 125.
+    late = find([0, 2, 2, 2], [0, 100, 110, 120])
+    assert late.status == Status.TOO_SHORT and "t = 125" in late.evidence
+    assert find([0, 2, 2, 2], [0, 100, 110, 125]).met == 100
 
 
-def test_turning_point_is_inside_the_run():
-    assert turning("x", "", series([0, -1, -2, -1, 3])).step == 2
-    assert turning("x", "", series([0, -1, -2, -3])).step is None
+def test_one_record_on_the_right_side_is_no_boundary():
+    flicker = find([0, 2, 0, 0, 0, 0])
+    assert flicker.status == Status.LOST and flicker.step is None
+    assert (
+        "2 at t = 1 (threshold 1), but 0 at t = 2 and 0 at the end" == flicker.evidence
+    )
+    assert find([0, 2, 0, 2, 2, 2]).met == 3
+    assert find([0, 2, 0, 0, 0, 0], to_end=False, lasts=1.0).status == Status.LOST
+    passing = find([0, 2, 2, 2, 2, 0, 0], to_end=False, lasts=1.0)
+    assert passing.met == 1 and find([0, 2, 2, 2, 2, 0, 0]).status == Status.LOST
+
+
+def test_what_is_not_reached_says_how_near_it_came():
+    low = find([0.1, 0.699, 0.2], [0, 212, 600])
+    assert low.evidence == "at most 0.699 at t = 212, threshold 1, up to t = 600"
+    high = find([5, 2, 3], [0, 7, 9], rising=False)
+    assert high.evidence == "at least 2 at t = 7, threshold 1, up to t = 9"
+    assert {low.status, high.status} == {Status.NOT_REACHED}
+    assert find([1, 2, 2, 2]).evidence == "1 at t = 0 already (threshold 1)"
+
+
+def test_the_resolution_of_the_records_is_part_of_a_boundary():
+    coarse = find([0, 0, 2, 2, 2, 2], [0, 500, 1000, 1500, 2000, 2500])
+    assert coarse.when() == "between 500 and 1,000"
+    assert find([0, 0, 2, 2, 2, 2]).when() == "2"
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_what_is_no_number_is_not_measured(bad):
+    for place in range(4):
+        values = [0.0, 2.0, 2.0, 2.0]
+        values[place] = bad
+        found = find(values)
+        assert found.status == Status.NOT_MEASURED and found.met is None
+        assert f"t = {place}" in found.evidence
+    assert find([]).status == Status.NOT_MEASURED
+    missing = Crossing("x", "x", "y", 1.0).find(xr.Dataset({"x": series([1.0])}), {})
+    assert missing.evidence == "not measured: the run has no y"
+
+
+def test_of_two_windows_the_one_in_order_counts():
+    rule = Crossing("b", "b", "x", 1.0, to_end=False, lasts=0.0, after=("a",))
+    first = find([0, 0, 0, 0, 2, 2, 2, 2, 2, 2])
+    values = [2, 2, 2, 0, 0, 0, 2, 2, 2, 0]
+    assert find(values, rule=rule, found={"a": first}).step == 6
+    early = find([2, 2, 2, 0, 0, 0, 0, 0, 0, 0], rule=rule, found={"a": first})
+    assert early.status == Status.OUT_OF_ORDER and early.met == 0
+
+
+def test_order_is_kept():
+    first = find([0, 0, 0, 2, 2, 2, 2])
+    rule = Crossing("b", "b", "x", 1.0, after=("a",))
+    early = find([0, 2, 2, 2, 2, 2, 2], rule=rule, found={"a": first})
+    assert early.status == Status.OUT_OF_ORDER and (early.met, early.step) == (1, None)
+    assert early.evidence.endswith("before a (t = 3)")
+    missing = find([0, 2, 2, 2], rule=rule, found={"a": find([0, 0, 0])})
+    assert missing.status == Status.NEEDS_EARLIER and missing.step is None
+    assert missing.evidence.startswith("needs a, which was not found")
+    same = find([0, 0, 0, 2, 2, 2, 2], rule=rule, found={"a": first})
+    assert same.status == Status.FOUND
+
+
+def turn(values, steps=None):
+    rule = Turning("x", "x", "x", "a")
+    return find(values, steps, rule=rule, found={"a": find([2, 2, 2])})
+
+
+def test_a_turn_is_a_fall_and_a_rise_that_stays():
+    assert turn([0, -1, -2, -1, 3]).met == 2
+    assert "still falling" in turn([0, -1, -2, -3]).evidence
+    assert "never falls" in turn([-3, -2, -1, 0]).evidence
+    # A noise that freezes (its gradient underflowed) has not turned.
+    frozen = turn([0, -1, -2, -1.9999, -1.9999, -1.9999])
+    assert frozen.status == Status.NOT_REACHED and "stands still" in frozen.evidence
+    # Nor has one that rises and falls back.
+    assert turn([0, -1, -2, -1, -1.95]).status == Status.NOT_REACHED
+    assert turn([np.nan, -1, -2, -1]).status == Status.NOT_MEASURED
 
 
 def made_up_run() -> xr.Dataset:
     """A run whose boundaries are placed by hand: 3, 5, 7; 8, 12; 10 and 14; 13 and 17."""
-    steps, neurons, samples = 21, 20, 4
+    steps, neurons, samples = 25, 20, 4
     t = np.arange(steps)
     vote = np.where(np.arange(neurons) < 10, 1.0, -1.0)
     ones = np.ones((steps, neurons, samples))
@@ -60,7 +143,7 @@ def made_up_run() -> xr.Dataset:
     key = noise(10, 14)
     key = np.where((t < 5)[:, None, None], -query, key)
     signal = np.where((t >= 7)[:, None], vote, -vote) * (t[:, None] + 1.0)
-    s21 = np.interp(t, [0, 7, 8, 11, 12, 20], [0.5, 0.5, 0.4, 0.1, 0.001, 0])
+    s21 = np.interp(t, [0, 7, 8, 11, 12, 24], [0.5, 0.5, 0.4, 0.1, 0.001, 0])
     return xr.Dataset(
         {
             "value_noise": (("step", "sample"), (t - 2.5)[:, None] * ones[:, 0]),
@@ -92,8 +175,9 @@ def test_four_stages_of_a_made_up_run():
         (0, 3),
         (3, 5),
         (5, 7),
-        (7, 20),
+        (7, 24),
     ]
+    assert timeline.stages[-1].open and not timeline.missing
 
 
 def test_stages_do_not_depend_on_scale():
@@ -110,6 +194,76 @@ def test_stages_do_not_depend_on_scale():
     assert (
         detect(scaled).frame()["step"].tolist() == detect(run).frame()["step"].tolist()
     )
+
+
+def changed(name, change) -> xr.Dataset:
+    run = made_up_run()
+    return run.assign({name: run[name].copy(data=change(run[name].values))})
+
+
+def status(run: xr.Dataset) -> dict[str, Status]:
+    return {name: b.status for name, b in detect(run).boundaries.items()}
+
+
+def test_weights_that_do_not_start_at_half_cannot_leave_it():
+    """The cosine kernel of the docs starts near 0, the Gaussian one near 1."""
+    for start in (-0.012, 0.999):
+        scaled = functools.partial(np.multiply, start / 0.5)
+        timeline = detect(changed("attention_noise_signal", scaled))
+        for name in ("IVa leaves ½", "IVa is o(1)"):
+            boundary = timeline.boundaries[name]
+            assert boundary.status == Status.DOES_NOT_APPLY
+            assert f"{start:g}" in boundary.evidence
+        assert [stage.name for stage in timeline.stages] == ["I", "II", "III"]
+        assert "do not start at ½" in timeline.missing["IV"]
+
+
+def test_attention_that_rises_is_no_stage_four():
+    """Under GD s₂₁ goes to 1: nothing decays, whatever else happens."""
+    timeline = detect(changed("attention_noise_signal", lambda v: 1 - v))
+    assert "IV" in timeline.missing and len(timeline.stages) == 3
+    assert timeline.boundaries["IVa leaves ½"].status == Status.NOT_REACHED
+
+
+def test_no_vote_no_alignment_with_it():
+    """Equal signs of query and key signals are no vote, though the noise aligns."""
+    found = status(changed("key_signal", lambda v: -v))
+    assert found["III"] == Status.NOT_REACHED
+    late = {name: s for name, s in found.items() if name[:3] in ("IVb", "IVc")}
+    assert set(late.values()) == {Status.NEEDS_EARLIER}
+
+
+def test_signals_of_zero_are_no_vote_and_noise_of_zero_is_not_aligned():
+    run = made_up_run()
+    still = run.assign(query_signal=0 * run.query_signal, key_signal=0 * run.key_signal)
+    assert status(still)["III"] == Status.NOT_REACHED
+    quiet = run.assign(query_noise=0 * run.query_noise, key_noise=0 * run.key_noise)
+    assert status(quiet)["II"] == Status.NOT_REACHED
+
+
+def test_stages_backwards_are_no_stages():
+    run = made_up_run()
+    names = list(run.data_vars)
+    back = run.assign({n: run[n].copy(data=run[n].values[::-1]) for n in names})
+    assert detect(back).stages == ()
+
+
+def test_a_vote_before_the_alignment_is_out_of_order():
+    """What `stages-quick --task.noise-scale 0.5` shows: no stage III from 83 to 55."""
+
+    run = made_up_run()
+    late = run.query_noise.where(run.step >= 9, -run.query_noise)
+    timeline = detect(run.assign(key_noise=late))
+    assert timeline.boundaries["III"].status == Status.OUT_OF_ORDER
+    assert timeline.met("III") == 7 and np.isnan(timeline.step("III"))
+    assert [stage.name for stage in timeline.stages] == ["I", "II"]
+    assert all(stage.start <= stage.end for stage in timeline.stages)
+
+
+def test_a_run_without_stages_is_a_good_run():
+    timeline = stages(xr.Dataset({"odd": series([1, 2])}))
+    assert timeline.stages == () and "no stages are defined" in str(timeline)
+    assert "no stages" in timeline._repr_html_() and len(timeline.frame()) == 0
 
 
 def test_missing_probe_is_named():

@@ -5,7 +5,13 @@ from .four_stages import attention_at_vanishing, detect, stage_series
 from .judging import compare, compare_range, decide, differences, undecided
 from .stage_rules import Crossing, Span, Turning, find_boundaries, lasting, timeline_of
 from .stages import stages
-from .statistics import SIGNIFICANCE_LEVEL, SignTest, compare_pairs, sign_test
+from .statistics import (
+    SIGNIFICANCE_LEVEL,
+    SignTest,
+    compare_pairs,
+    mean_interval,
+    sign_test,
+)
 from .timeline import Boundary, Stage, Status, Timeline, spread, summary
 from .verdict import (
     Claim,
@@ -46,6 +52,7 @@ __all__ = [
     "kept",
     "lasting",
     "margin_text",
+    "mean_interval",
     "misaligned",
     "sign_contingency",
     "sign_test",

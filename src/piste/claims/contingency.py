@@ -4,6 +4,8 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from piste.errors import InputError
+
 GROUPS = ("K+,Q+", "K+,Q-", "K-,Q+", "K-,Q-")
 
 
@@ -22,9 +24,13 @@ def sign_contingency(
 
 
 def _group(trajectory: xr.Dataset, step: int) -> np.ndarray:
-    key = trajectory.key_noise.sel(step=step).values <= 0
-    query = trajectory.query_noise.sel(step=step).values <= 0
-    return (2 * key + query).ravel()
+    if step not in trajectory.step.values:
+        raise InputError(f"signs: the run has no record at step {step}")
+    now = trajectory[["key_noise", "query_noise"]].sel(step=step)
+    key, query = now.key_noise.values, now.query_noise.values
+    if not (np.isfinite(key).all() and np.isfinite(query).all()):
+        raise InputError(f"signs: not all numbers at step {step} are finite")
+    return (2 * (key <= 0) + (query <= 0)).ravel()
 
 
 def misaligned(table: pd.DataFrame) -> int:

@@ -70,18 +70,19 @@ def compare_range(
     least: float | None = None,
     predicted: str,
     bounded: bool = False,
+    unclear: str = "the records are too coarse to tell",
     **more: Any,
 ) -> Verdict:
     """Judge a number that is known to lie between two others.
 
-    Records have gaps, so a time is known up to one. If the limit lies between both ends
-    the verdict is inconclusive: finer records would decide it.
+    Records have gaps, so a time is known up to one; a mean over seeds has an interval of
+    confidence. If the limit lies between both ends the verdict is inconclusive.
     """
     limits = {"most": most, "least": least, "bounded": bounded, "predicted": predicted}
     ends = [compare(instance, end, **limits, **more) for end in (low, high)]
     worse = ends[1] if most is not None else ends[0]
     if {end.outcome for end in ends} == {Outcome.HOLDS, Outcome.VIOLATED}:
-        words = f"between {low:.4g} and {high:.4g}: the records are too coarse to tell"
+        words = f"between {low:.4g} and {high:.4g}: {unclear}"
         return dataclasses.replace(
             worse, outcome=Outcome.INCONCLUSIVE, measured=words, margin=None
         )

@@ -53,7 +53,8 @@ class Crossing:
             return why
         values, steps = series[self.series].values, series["step"].values
         passed = values >= self.threshold if self.rising else values < self.threshold
-        place, status = self._place(passed, steps)
+        before = [found[name].met or 0 for name in self.after]
+        place, status = self._place(passed, steps, max(before, default=0))
         evidence = self._evidence(values, steps, passed, place, status)
         here = Boundary(self.name, self.meaning, status, evidence)
         if status == Status.FOUND:
@@ -61,20 +62,30 @@ class Crossing:
             here = dataclasses.replace(here, met=int(steps[place]), since=since)
         return _in_order(here, self.after, found)
 
-    def _place(self, passed: np.ndarray, steps: np.ndarray) -> tuple[int, Status]:
-        """The record at which it begins to last; else the first, and what is wrong."""
+    def _place(
+        self, passed: np.ndarray, steps: np.ndarray, begin: int
+    ) -> tuple[int, Status]:
+        """The record at which it begins to last; else the first, and what is wrong.
+
+        What lasts from before ``begin`` on is taken only if nothing later does.
+        """
         if not passed.any():
             return -1, Status.NOT_REACHED
         starts = np.flatnonzero(passed & ~np.append(False, passed[:-1]))
+        lasting = []
         for start in starts:
             ends = np.flatnonzero(~passed[start:])
             last = start + int(ends[0]) - 1 if ends.size else passed.size - 1
             long = steps[last] >= (1 + self.lasts) * steps[start]
             enough = long and last - start + 1 >= self.records
-            if last == passed.size - 1:
-                return int(start), Status.FOUND if enough else Status.TOO_SHORT
-            if enough and not self.to_end:
-                return int(start), Status.FOUND
+            at_end = last == passed.size - 1
+            if enough and (at_end or not self.to_end):
+                lasting.append(int(start))
+            elif at_end and not lasting:
+                return int(start), Status.TOO_SHORT
+        in_order = [start for start in lasting if steps[start] >= begin]
+        if lasting:
+            return (in_order or lasting)[0], Status.FOUND
         return int(starts[0]), Status.LOST
 
     def _evidence(self, values, steps, passed, place: int, status: Status) -> str:

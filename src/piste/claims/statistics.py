@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import binomtest
+from scipy.stats import binomtest, t
 
 from .judging import Numbers
 from .verdict import Condition, Outcome, Verdict
@@ -68,6 +68,21 @@ def sign_test(first: Numbers, second: Numbers) -> SignTest:
         missing=pairs.shape[1] - difference.size,
         median_difference=float(np.median(difference)) if difference.size else np.nan,
     )
+
+
+def mean_interval(values: Numbers, confidence: float = 0.95) -> tuple[float, float]:
+    """Student's interval for the mean of a few numbers; NaN for fewer than two of them.
+
+    >>> low, high = mean_interval([1.0, 2.0, 3.0])
+    >>> round(low, 2), round(high, 2)
+    (-0.48, 4.48)
+    """
+    known = np.asarray(values, float)
+    if known.size < 2 or not np.isfinite(known).all():
+        return np.nan, np.nan
+    reach = t.ppf((1 + confidence) / 2, known.size - 1) * known.std(ddof=1)
+    half = float(reach / np.sqrt(known.size))
+    return float(known.mean()) - half, float(known.mean()) + half
 
 
 def compare_pairs(

@@ -1,6 +1,6 @@
 """Figures: trajectory in, picture out, one style."""
 
-from .generalisation import against_snr, persistence, what_it_sees
+from .generalisation import against_snr, persistence, signal_share, what_it_sees
 from .pathfinder import pathfinder
 from .rules import disparity, rules, similarity
 from .stages import attention, losses, overview, query_key, value_noise
@@ -18,6 +18,7 @@ __all__ = [
     "persistence",
     "query_key",
     "rules",
+    "signal_share",
     "similarity",
     "snapshots",
     "stage_times",

@@ -4,7 +4,9 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from .style import BLUE, GREEN, PINK, Picture, canvas, styled
+from piste.claims import Boundary, Status
+
+from .style import BLUE, GREEN, ORANGE, PINK, Picture, canvas, styled
 
 _RULES = {
     "signgd": ("SignGD", BLUE, "o", "-"),
@@ -70,29 +72,82 @@ def what_it_sees(
     return Picture(figure, frame, caption)
 
 
+_MARKS: dict[Status, tuple[str, str, str]] = {
+    Status.FOUND: ("o", BLUE, "found"),
+    Status.OUT_OF_ORDER: ("o", "none", "met, but out of order"),
+    Status.LOST: ("D", ORANGE, "reached, then lost"),
+    Status.NOT_REACHED: ("x", ORANGE, "not reached"),
+    Status.NEEDS_EARLIER: ("_", "#999999", "needs one before it"),
+}
+"""How the seeds of a variant are drawn: marker, face and meaning."""
+
+
 @styled
 def persistence(
-    table: pd.DataFrame, boundaries: tuple[str, ...], caption: str
+    variants: dict[str, dict[str, list[Boundary]]], caption: str
 ) -> Picture:
-    """Which boundaries each variant crosses: share of seeds, and the median step."""
-    figure, axes = canvas(1, 1, 0.6 + 0.42 * len(table))
-    panel = axes[0, 0]
-    for row, (_, variant) in enumerate(table[::-1].iterrows()):
+    """What becomes of each boundary in every seed of every variant, and when."""
+    boundaries = list(next(iter(variants.values())))
+    figure, axes = canvas(1, 1, 1.1 + 0.42 * len(variants))
+    panel, rows = axes[0, 0], []
+    for row, (title, found) in enumerate(reversed(variants.items())):
         for column, name in enumerate(boundaries):
-            share = float(variant[f"{name} share"])
-            size = 30 + 220 * share
-            face = BLUE if share == 1 else "none"
-            panel.scatter(
-                column, row, s=size, c=face, edgecolors=BLUE, lw=1, alpha=0.85
-            )
-            step = float(variant[name])
-            words = f"{step:.0f}" if share else "–"
-            panel.text(column + 0.18, row, words, va="center", fontsize=8)
-    panel.set_yticks(range(len(table)), list(table["variant"][::-1]))
+            _seeds(panel, column, row, found[name])
+            rows += [
+                {"variant": title, "boundary": name, "seed": seed, "met": b.met}
+                | {"status": str(b.status), "evidence": b.evidence}
+                for seed, b in enumerate(found[name])
+            ]
+    panel.set_yticks(range(len(variants)), list(reversed(variants)))
     panel.set_xticks(range(len(boundaries)), boundaries)
-    panel.set(xlim=(-0.5, len(boundaries) - 0.3), ylim=(-0.6, len(table) - 0.4))
+    panel.set(xlim=(-0.5, len(boundaries) - 0.3), ylim=(-0.6, len(variants) - 0.4))
     panel.tick_params(length=0)
     panel.xaxis.tick_top()
     for edge in panel.spines.values():
         edge.set_visible(False)
-    return Picture(figure, table, caption)
+    _key_below(panel)
+    return Picture(figure, pd.DataFrame(rows), caption)
+
+
+def _seeds(panel: Axes, column: int, row: int, seeds: list[Boundary]) -> None:
+    """A mark for each seed side by side, and the median step where it was met."""
+    for seed, boundary in enumerate(seeds):
+        marker, face, _ = _MARKS.get(boundary.status, _MARKS[Status.NEEDS_EARLIER])
+        edge = {"none": BLUE}.get(face, face)
+        look = {"s": 26, "marker": marker, "lw": 1}
+        if marker in "x_":
+            panel.scatter(column - 0.2 + 0.13 * seed, row, c=face, **look)
+        else:
+            panel.scatter(
+                column - 0.2 + 0.13 * seed, row, c=face, edgecolors=edge, **look
+            )
+    met = [b.met for b in seeds if b.met is not None]
+    if met:
+        place = column - 0.2 + 0.13 * len(seeds)
+        panel.text(place, row, f"{np.median(met):.0f}", va="center", fontsize=8)
+
+
+def _key_below(panel: Axes) -> None:
+    for marker, face, meaning in _MARKS.values():
+        edge = {"none": BLUE}.get(face, face)
+        look = {"marker": marker, "ls": "", "ms": 5, "label": meaning}
+        panel.plot([], [], markerfacecolor=face, markeredgecolor=edge, **look)
+    panel.legend(loc="upper center", bbox_to_anchor=(0.45, 0.02), ncols=5, fontsize=7.5)
+
+
+@styled
+def signal_share(s: np.ndarray, ratio: np.ndarray, caption: str) -> Picture:
+    """What the value learns of the signal against s, with the line of theory."""
+    figure, axes = canvas(1, 1, 2.6)
+    panel, levels = axes[0, 0], np.unique(s)
+    means = np.array([ratio[s == level].mean() for level in levels])
+    panel.plot(s, ratio, "o", color=BLUE, ms=3.5, alpha=0.5)
+    panel.plot(levels, means, color=BLUE, label="mean over seeds")
+    line = means[0] * np.sqrt(levels[0] / levels)
+    panel.plot(levels, line, color="#666666", ls=":", label=r"$\propto 1/\sqrt{s}$")
+    panel.set(xscale="log", yscale="log", xlabel="noise coordinates $s$")
+    panel.set_ylabel(r"$\langle v,\mu\rangle\,/\,\langle v,y_i\xi_i\rangle$")
+    panel.set_xticks(levels, [f"{level:g}" for level in levels])
+    panel.set_xticks([], minor=True)
+    panel.legend(loc="upper right")
+    return Picture(figure, pd.DataFrame({"s": s, "ratio": ratio}), caption)

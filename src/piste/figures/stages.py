@@ -19,6 +19,7 @@ from .style import (
     end_label,
     inside_label,
     stage_bands,
+    stages_found,
     styled,
     time_axis,
 )
@@ -29,7 +30,7 @@ PAIRS = 60
 
 @styled
 def value_noise(trajectory: xr.Dataset) -> Picture:
-    """Stage I: the mean value turns towards the noise within two steps."""
+    """Stage I: the mean value against the noise of each sample, in three zooms."""
     timeline = detect(trajectory)
     figure, axes = canvas(1, 3, 2.3)
     last = int(trajectory.step[-1])
@@ -50,7 +51,7 @@ def value_noise(trajectory: xr.Dataset) -> Picture:
     )
     caption = (
         "The mean value's inner product with each training noise, ⟨v, y_iξ_i⟩, beside "
-        "⟨v, μ⟩ and the key noise. Three zooms of one run, with its stages shaded."
+        f"⟨v, μ⟩ and the key noise. Three zooms of one run. {stages_found(timeline)}"
     )
     few = trajectory.assign(key_noise=_few_pairs(trajectory.key_noise))
     names = ["value_noise", "value_signal", "key_noise"]
@@ -71,6 +72,7 @@ def query_key(trajectory: xr.Dataset) -> Picture:
     for panel in axes[0]:
         panel.set_xlabel("")
     _vote_key(axes[0, 0])
+    shown = _few_pairs(trajectory.query_noise).sizes["pair"]
     data = _long(
         trajectory.assign(
             query_noise=_few_pairs(trajectory.query_noise),
@@ -79,9 +81,9 @@ def query_key(trajectory: xr.Dataset) -> Picture:
         [name for pair in names for name in pair],
     )
     caption = (
-        f"Query and key noise of {PAIRS} pairs (s, i) and the signals of all neurons, by "
+        f"Query and key noise of {shown} pairs (s, i) and the signals of all neurons, by "
         "the final sign of the neuron's query signal: its vote. Vertical axes are linear "
-        "near zero and logarithmic beyond."
+        f"near zero and logarithmic beyond. {stages_found(timeline)}"
     )
     return Picture(figure, data, caption)
 
@@ -94,7 +96,9 @@ def attention(trajectory: xr.Dataset) -> Picture:
     for panel in axes[0]:
         _attention_lines(panel, trajectory)
         _finish(panel, trajectory, timeline)
-    axes[0, 0].set_ylim(0, 0.62)
+    weights = trajectory[["attention_signal_signal", "attention_noise_signal"]]
+    low, high = (float(end) for end in _ends(weights))
+    axes[0, 0].set_ylim(min(0.0, 1.05 * low), max(0.62, 1.05 * high))
     axes[0, 0].axhline(0.5, color=BLACK, lw=0.5, ls=":")
     axes[0, 1].set(yscale="log", ylim=(1e-30, 3))
     for panel in axes[0]:
@@ -102,14 +106,15 @@ def attention(trajectory: xr.Dataset) -> Picture:
     data = _long(trajectory, ["attention_signal_signal", "attention_noise_signal"])
     caption = (
         "Attention of the signal token (s_11) and of the noise token (s_21) on the signal "
-        "token: mean and range over samples, on a linear and a logarithmic axis."
+        "token: mean and range over samples, on a linear and a logarithmic axis. "
+        f"{stages_found(timeline)}"
     )
     return Picture(figure, data, caption)
 
 
 @styled
 def overview(trajectory: xr.Dataset) -> Picture:
-    """All quantities on one page, with the four stages shaded."""
+    """All quantities on one page, with the stages that were found shaded."""
     timeline = detect(trajectory)
     figure, axes = canvas(4, 2, 8.2, sharex=True)
     panels = axes.ravel()
@@ -129,7 +134,7 @@ def overview(trajectory: xr.Dataset) -> Picture:
     _vote_key(panels[2])
     _loss_lines(panels[6], trajectory)
     panels[7].plot(trajectory.test_step, trajectory.test_error, color=PINK)
-    panels[7].set_ylim(0, 0.7)
+    panels[7].set_ylim(0, max(0.7, 1.05 * float(trajectory.test_error.max())))
     titles = {0: "mean value", 1: "softmax outputs", 6: "loss", 7: "test error"}
     for place, title in titles.items():
         panels[place].set_title(title, loc="left", y=1.09)
@@ -144,15 +149,13 @@ def overview(trajectory: xr.Dataset) -> Picture:
         query_noise=_few_pairs(trajectory.query_noise),
         key_noise=_few_pairs(trajectory.key_noise),
     )
-    caption = (
-        "One run through its four stages: every observable of the paper on one page."
-    )
+    caption = f"Every observable of the paper in one run. {stages_found(timeline)}"
     return Picture(figure, _long(few, names), caption)
 
 
 @styled
 def losses(trajectories: list[xr.Dataset]) -> Picture:
-    """Training loss falls exponentially, test loss stays: seeds as median and band."""
+    """Training loss, test loss and test error: seeds as median and band."""
     figure, axes = canvas(1, 2, 2.5)
     runs = xr.concat(trajectories, "seed", join="inner")
     _band(axes[0, 0], runs.train_loss, BLUE)
@@ -256,6 +259,12 @@ def _band(panel: Axes, runs: xr.DataArray, colour: str) -> None:
         time, runs.min("seed"), runs.max("seed"), color=colour, alpha=0.2, lw=0
     )
     panel.plot(time, runs.median("seed"), color=colour)
+
+
+def _ends(data: xr.Dataset) -> tuple[float, float]:
+    """The smallest and the largest number of some arrays."""
+    parts = [part.values for part in data.data_vars.values()]
+    return min(np.nanmin(p) for p in parts), max(np.nanmax(p) for p in parts)
 
 
 def _finish(panel: Axes, trajectory: xr.Dataset, timeline: Timeline) -> None:

@@ -2,6 +2,7 @@
 
 import functools
 import io
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +20,7 @@ from piste.claims import Timeline
 # Okabe and Ito's palette: told apart with every common colour vision.
 BLUE, ORANGE, GREEN = "#0072B2", "#D55E00", "#009E73"
 PINK, SKY, YELLOW, BLACK = "#CC79A7", "#56B4E9", "#E69F00", "#222222"
-BANDS = ("#f4f4f4", "#e6eef5", "#f4f4f4", "#e6eef5")
+BANDS = ("#f4f4f4", "#e6eef5")
 WIDTH = 6.9
 """Inches of two columns of a paper."""
 
@@ -104,11 +105,9 @@ def time_axis(axes: Axes, last: int, start: int = 10) -> None:
 
 
 def stage_bands(axes: Axes, timeline: Timeline, names: bool = True) -> None:
-    """Shade the four stages and write their numerals on top."""
+    """Shade the stages that were found and write their names on top."""
     left, right = axes.get_xlim()
-    for stage, colour in zip(timeline.stages, BANDS, strict=False):
-        if stage.start is None or stage.end is None:
-            continue
+    for stage, colour in zip(timeline.stages, itertools.cycle(BANDS), strict=False):
         start, end = max(stage.start, left), min(stage.end, right)
         if end <= start:
             continue
@@ -119,6 +118,18 @@ def stage_bands(axes: Axes, timeline: Timeline, names: bool = True) -> None:
         if names and np.ptp(ends) > 0.03:
             _above(axes, float(ends.mean()), stage.name)
     axes.set_xlim(left, right)
+
+
+def stages_found(timeline: Timeline) -> str:
+    """A sentence for a caption: which stages are shaded, and which are not there.
+
+    Nothing where nobody has named stages.
+    """
+    names = [stage.name for stage in timeline.stages]
+    said = f"Shaded: stages {', '.join(names)}." if names else ""
+    if timeline.missing:
+        said = f"{said} Not found: {', '.join(timeline.missing)}.".strip()
+    return said
 
 
 def _above(axes: Axes, place: float, text: str) -> None:
@@ -136,7 +147,7 @@ def inside_label(
 
 def both_signs(axes: Axes, linear: float) -> None:
     """A value axis that shows small and large numbers of both signs."""
-    axes.set_yscale("asinh", linear_width=linear)
+    axes.set_yscale("asinh", linear_width=linear or 1.0)
     low, high = axes.get_ylim()
     reach = max(-low, high)
     powers = [p for p in 10.0 ** np.arange(-8, 9) if 2 * linear < p < reach]

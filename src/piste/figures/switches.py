@@ -5,18 +5,20 @@ import pandas as pd
 import xarray as xr
 from matplotlib.axes import Axes
 
-from piste.claims import Timeline, detect, stage_series
+from piste.claims import Crossing, Timeline, detect, stage_series
+from piste.claims.four_stages import RULES
 
 from .style import BLACK, BLUE, ORANGE, PINK, Picture, canvas, inside_label, styled
 
-_SERIES = {
-    "I": ("lowest_value_noise", r"$\min_i\langle v, y_i\xi_i\rangle$", 0.0),
-    "II": ("noise_alignment", "pairs with one sign", 0.98),
-    "III": ("voted", "neurons with final signs", 0.95),
-    "IVa leaves ½": ("attention", r"mean $s_{i,21}$", 0.45),
-    "IVb ends": ("key_aligned", "key noise with the vote", 0.95),
-    "IVc ends": ("query_aligned", "query noise with the vote", 0.95),
+_LABELS = {
+    "I": r"$\min_i\langle v, y_i\xi_i\rangle$",
+    "II": "pairs with one sign",
+    "III": "neurons with final signs",
+    "IVa leaves ½": r"mean $s_{i,21}$",
+    "IVb ends": "key noise with the vote",
+    "IVc ends": "query noise with the vote",
 }
+"""The boundaries that are drawn, and what their series is."""
 
 
 @styled
@@ -25,34 +27,50 @@ def switches(trajectories: list[xr.Dataset]) -> Picture:
     figure, axes = canvas(2, 3, 4.2)
     rows = []
     found = [(detect(t), stage_series(t), t.attrs["seed"]) for t in trajectories]
-    for panel, name in zip(axes.ravel(), _SERIES, strict=True):
+    for panel, name in zip(axes.ravel(), _LABELS, strict=True):
         rows += _switch(panel, name, found)
     caption = (
-        "Before and after each switch: the series that decides it (thin: seeds; thick: "
-        "median), its threshold (dotted) and the step of the switch (vertical: median)."
+        f"The series that decides each switch in {_runs(len(found))} (thin: seeds; thick: "
+        "median), its threshold (dotted) and the step of the switch where it was found "
+        "(vertical: median)."
     )
     return Picture(figure, pd.DataFrame(rows), caption)
 
 
+def _runs(count: int) -> str:
+    return "one run" if count == 1 else f"{count} runs"
+
+
 def _switch(panel: Axes, name: str, found: list) -> list[dict]:
-    series, label, threshold = _SERIES[name]
+    rule = RULES[name]
+    assert isinstance(rule, Crossing)
     steps = np.array([timeline.step(name) for timeline, _, _ in found])
-    rows, lines = [], []
-    middle = float(np.nanmedian(steps)) if not np.isnan(steps).all() else np.nan
+    reached = steps[~np.isnan(steps)]
+    middle = float(np.median(reached)) if reached.size else np.nan
     low, high = _window(middle, found[0][1].step.values[-1])
+    rows, lines = [], []
     for _, parts, seed in found:
-        part = parts[series].sel(step=slice(low, high))
+        part = parts[rule.series].sel(step=slice(low, high))
         panel.plot(part.step, part, color=BLUE, lw=0.6, alpha=0.5)
-        lines.append(part.values)
+        lines.append(part)
         for step, value in zip(part.step.values, part.values, strict=True):
             rows.append({"switch": name, "seed": seed, "step": step, "value": value})
-    panel.plot(part.step, np.median(lines, axis=0), color=BLUE, lw=1.8)
-    panel.axhline(threshold, color=BLACK, lw=0.8, ls=":")
-    panel.axvline(middle, color=ORANGE, lw=1.2)
+    median = xr.concat(lines, "run", join="inner").median("run")
+    panel.plot(median.step, median, color=BLUE, lw=1.8)
+    panel.axhline(rule.threshold, color=BLACK, lw=0.8, ls=":")
+    if reached.size:
+        panel.axvline(middle, color=ORANGE, lw=1.2)
     panel.set_xlim(low, high)
-    panel.set_title(f"{name}, $t$ = {middle:g}", loc="left")
-    panel.set(xlabel="step $t$", ylabel=label)
+    panel.set_title(_title(name, middle, reached.size, steps.size), loc="left")
+    panel.set(xlabel="step $t$", ylabel=_LABELS[name])
     return rows
+
+
+def _title(name: str, middle: float, reached: int, runs: int) -> str:
+    if not reached:
+        return f"{name}: not found"
+    part = "" if reached == runs else f" ({reached} of {runs})"
+    return f"{name}, $t$ = {middle:g}{part}"
 
 
 def _window(middle: float, last: int) -> tuple[int, int]:
@@ -71,7 +89,9 @@ def snapshots(trajectory: xr.Dataset) -> Picture:
     final = np.sign(trajectory.query_signal.isel(step=-1)).values
     samples = trajectory.sizes["sample"]
     rows = []
-    for panel, (title, step) in zip(axes.ravel(), moments, strict=True):
+    for panel in axes.ravel()[len(moments) :]:
+        panel.set_axis_off()
+    for panel, (title, step) in zip(axes.ravel(), moments, strict=False):
         now = trajectory.sel(step=step, method="nearest")
         x, y = now.query_noise.values.ravel(), now.key_noise.values.ravel()
         vote = np.repeat(final, samples)
@@ -80,7 +100,7 @@ def snapshots(trajectory: xr.Dataset) -> Picture:
             panel.scatter(
                 x[chosen], y[chosen], s=2.5, c=colour, marker=marker, lw=0, alpha=0.5
             )
-        reach = 1.08 * max(np.abs(x).max(), np.abs(y).max())
+        reach = 1.08 * max(np.abs(x).max(), np.abs(y).max()) or 1.0
         panel.set(xlim=(-reach, reach), ylim=(-reach, reach), box_aspect=1)
         panel.axhline(0, color=BLACK, lw=0.4)
         panel.axvline(0, color=BLACK, lw=0.4)
@@ -97,26 +117,25 @@ def snapshots(trajectory: xr.Dataset) -> Picture:
     inside_label(axes[0, 0], (0.03, 0.98), "● vote +", BLUE)
     inside_label(axes[0, 0], (0.03, 0.90), "▲ vote −", ORANGE)
     caption = (
-        "Every pair (s, i) in the plane of query and key noise at the start and at each "
-        "switch, by the final sign of its neuron's query signal (its vote)."
+        "Every pair (s, i) in the plane of query and key noise at the start, at each "
+        "switch that was found, and at the end if one was not, by the final sign of its "
+        "neuron's query signal (its vote)."
     )
     return Picture(figure, pd.concat(rows), caption)
 
 
 def _moments(timeline: Timeline, last: int) -> list[tuple[str, int]]:
-    names = (
-        ("start", None),
-        ("end of I", "I"),
-        ("end of II", "II"),
-        ("end of III", "III"),
-        ("key aligned", "IVb ends"),
-        ("query aligned", "IVc ends"),
-    )
-    found = []
-    for title, name in names:
-        step = 0 if name is None else timeline.boundaries[name].step
-        found.append((title, last) if step is None else (title, step))
-    return found
+    """The start, the switches that were found, and the last record: six at most."""
+    names = {
+        "end of I": "I",
+        "end of II": "II",
+        "end of III": "III",
+        "key aligned": "IVb ends",
+        "query aligned": "IVc ends",
+    }
+    steps = {title: timeline.boundaries[name].step for title, name in names.items()}
+    found = [("start", 0), *((title, s) for title, s in steps.items() if s is not None)]
+    return found if len(found) == 6 else [*found, ("last record", last)]
 
 
 @styled
@@ -137,10 +156,15 @@ def stage_times(table: pd.DataFrame, paper: dict[str, float]) -> Picture:
         heights,
         [f"{row.meaning} ({str(name).split()[0]})" for name, row in table.iterrows()],
     )
-    panel.set(xscale="log", xlabel="step $t$", xlim=(0.8, 1200))
+    for height, (_, row) in zip(heights, table.iterrows(), strict=True):
+        if not row["reached"]:
+            panel.text(1, height, "not found", va="center", fontsize=8, color=BLUE)
+    last = 1.7 * np.nanmax([*table.high, *theirs])
+    panel.set(xscale="log", xlabel="step $t$", xlim=(0.8, last))
     panel.legend(loc="lower left")
     panel.grid(axis="x", color="#dddddd", lw=0.5)
     caption = (
-        "The boundaries of the stages over seeds, and the times that the slides give."
+        f"The boundaries of the stages in {_runs(int(table.runs.max()))}, and the times "
+        "that the slides give."
     )
     return Picture(figure, table.reset_index().assign(paper=theirs), caption)

@@ -1,6 +1,7 @@
 """All claims of the paper, in the order in which it makes them."""
 
 from . import (
+    attention_claims,
     generalisation_claims,
     optimiser_claims,
     persistence_claims,
@@ -10,6 +11,7 @@ from . import (
 
 CLAIMS = (
     *stage_claims.CLAIMS,
+    *attention_claims.CLAIMS,
     *theorem_claims.CLAIMS,
     *optimiser_claims.CLAIMS,
     *generalisation_claims.CLAIMS,

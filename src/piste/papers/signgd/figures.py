@@ -9,11 +9,12 @@ from piste.dynamics import draw
 from piste.figures import Picture
 
 from . import presets
-from .generalisation_claims import RULES, images, synthetic
+from .generalisation import RULES, images, over_seeds, synthetic
 from .optimiser_claims import BOUNDARIES, beta_table, betas
-from .persistence_claims import persistence_table
+from .persistence_claims import variants
 from .slides import TIMES
 from .studies import VARIANTS
+from .theorem_claims import signal_ratios
 
 
 def pictures(evidence) -> dict[str, Picture]:
@@ -21,19 +22,22 @@ def pictures(evidence) -> dict[str, Picture]:
     found = {}
     if "stages" in evidence:
         found |= _stages(evidence["stages"])
+    if "sparsity" in evidence:
+        ratios = signal_ratios(evidence["sparsity"])
+        found["sparsity"] = figures.signal_share(*ratios, _SPARSITY_CAPTION)
     if {"signgd", "adam"} <= set(evidence):
         found |= _adam(evidence)
     if {"signgd", "gd", "normalised-gd"} <= set(evidence):
         found |= _gd(evidence)
     if all(f"snr-{rule}" in evidence for rule in RULES):
-        found["snr"] = figures.against_snr(synthetic(evidence), _SNR_CAPTION)
+        table = over_seeds(synthetic(evidence))
+        found["snr"] = figures.against_snr(table, _snr_caption(evidence))
     for data, preset in (("mnist", presets.mnist), ("digits", presets.digits)):
         if all(f"{data}-{rule}" in evidence for rule in RULES):
             found |= _images(evidence, data, preset())
     if set(VARIANTS) <= set(evidence):
-        found["persistence"] = figures.persistence(
-            persistence_table(evidence), BOUNDARIES, _PERSISTENCE_CAPTION
-        )
+        kept = {variant.title: variant.boundaries for variant in variants(evidence)}
+        found["persistence"] = figures.persistence(kept, _PERSISTENCE_CAPTION)
     return found
 
 
@@ -87,17 +91,24 @@ def _images(evidence, data: str, experiment) -> dict[str, Picture]:
         "median loss, range over seeds)."
     )
     return {
-        data: figures.against_snr(images(evidence, data), caption),
+        data: figures.against_snr(over_seeds(images(evidence, data)), caption),
         f"{data}_samples": figures.what_it_sees(tokens, labels, names, seen),
     }
 
 
 _PERSISTENCE_CAPTION = (
-    "Which boundaries each variant reaches (filled: in all of 3 seeds; larger: in more "
-    "seeds), with the median step."
+    "What becomes of each boundary in every seed of each variant (a mark for each seed), "
+    "with the median step of those that meet its condition for good."
+)
+_SPARSITY_CAPTION = (
+    "What the value has learnt of the signal, as a share of the noise, over s at one SNR "
+    "and d = 10 s: each seed, their mean, and the line 1/√s through the first mean."
 )
 
-_SNR_CAPTION = (
-    "Signal and noise, T = 1000: test error and loss against SNR ‖μ‖/(σ_p√s) (mean error, "
-    "median loss, range over seeds)."
-)
+
+def _snr_caption(evidence) -> str:
+    last = int(evidence[f"snr-{RULES[0]}"].test_step[-1])
+    return (
+        f"Signal and noise, T = {last:,}: test error and loss against SNR ‖μ‖/(σ_p√s) "
+        "(mean error, median loss, range over seeds)."
+    )

@@ -1,111 +1,227 @@
-"""The paper's statements on the four stages, as claims.
-
-Thresholds that the paper leaves open are readings of ours, fixed here and printed with
-every verdict.
-"""
+"""The paper's statements on stages I to III and on their order, as claims."""
 
 import numpy as np
 import xarray as xr
 
-from piste.claims import (
-    Claim,
-    Condition,
-    Outcome,
-    Timeline,
-    Verdict,
-    attention_at_vanishing,
-    compare,
-)
+from piste.claims import Claim, Status, Timeline, Verdict, compare, decide
+from piste.claims.four_stages import ALIGNED
 
-from .judging import about, each, fit, undecided
+from .judging import about, at, change, during, each, fit, long_enough, pace, reached
+from .thresholds import EVEN_SPLIT, LINEAR, NEAR_START, NEGLIGIBLE, SAME_PACE, VOTE
+
+ORDER = ("I", "II", "III", "IVa is o(1)", "IVb ends", "IVc ends")
+"""The ends of the stages and of their parts, as the slides have them."""
+NINE = (
+    "I",
+    "II",
+    "III",
+    "IVa leaves ½",
+    "IVa is o(1)",
+    "IVb starts",
+    "IVb ends",
+    "IVc starts",
+    "IVc ends",
+)
 
 
 def _order(run: xr.Dataset, timeline: Timeline) -> Verdict:
-    names = ("I", "II", "III", "IVa is o(1)", "IVb ends", "IVc ends")
-    steps = [timeline.step(name) for name in names]
-    found = not np.isnan(steps).any()
-    gaps = np.diff([0, *steps])
-    ordered = found and bool((gaps > 0).all())
-    conditions = tuple(
-        Condition(name, True, b.sentence())
-        for name in names
-        if (b := timeline.boundaries[name]).step is not None
-    )
-    missing = [name for name, step in zip(names, steps, strict=True) if np.isnan(step)]
+    """All nine boundaries, and the six ends one after the other."""
+    lacking = [timeline.boundaries[n] for n in NINE if not timeline.found(n)]
+    steps = [timeline.step(name) for name in ORDER]
+    ordered = not lacking and bool((np.diff([0, *steps]) > 0).all())
+    needs = []
+    # A late stage that a short run misses may still come; one out of order does not.
+    if lacking and all(b.status not in _FINAL for b in lacking):
+        needs = [long_enough(run)]
+    why = "; ".join(f"{b.name}: {b.status}" for b in lacking)
     measured = ", ".join(f"{step:g}" for step in steps)
-    outcome = Outcome.HOLDS if ordered else Outcome.VIOLATED
-    if missing and int(run.step[-1]) < 2000:
-        outcome = Outcome.INCONCLUSIVE
-    return Verdict(
+    return decide(
         **about(run),
-        outcome=outcome,
-        predicted="I < II < III < s₂₁ = o(1) < key aligned < query aligned",
-        measured=measured
-        + (f" (not reached: {', '.join(missing)})" if missing else ""),
-        conditions=conditions,
+        holds=ordered,
+        predicted="all nine boundaries, and I < II < III < s₂₁ = o(1) < key aligned < "
+        "query aligned",
+        measured=f"{measured} ({why})" if lacking else measured,
+        needs=needs,
     )
+
+
+_FINAL = (Status.OUT_OF_ORDER, Status.LOST, Status.DOES_NOT_APPLY, Status.NOT_MEASURED)
+
+
+def _begins_after(run: xr.Dataset, timeline: Timeline) -> list[Verdict]:
+    """The slides' text: an alignment begins when what comes before it is complete."""
+    pairs = (
+        ("IVa is o(1)", "IVb starts", "key noise turns when s₂₁ = o(1)"),
+        ("IVb ends", "IVc starts", "query noise turns when the key has completed"),
+    )
+    found = []
+    for before, after, words in pairs:
+        first, second = timeline.step(before), timeline.step(after)
+        found.append(
+            decide(
+                **about(run, words),
+                holds=bool(second >= first),
+                predicted=f"{words}: not before",
+                measured=f"turns at t = {second:g}, the other is done at t = {first:g}",
+                needs=[reached(timeline, before, after)],
+                numbers={"turns": second, "done": first},
+            )
+        )
+    return found
 
 
 def _linear_value(run: xr.Dataset, timeline: Timeline) -> Verdict:
-    mean = run.value_noise.mean("sample")
-    start = timeline.boundaries["I"].step or 0
-    later = mean.sel(step=slice(start, None))
+    """Stage I.1: it rises at every record, and by a straight line."""
+    later = run.value_noise.mean("sample").sel(
+        step=slice(timeline.boundaries["I"].step or 0, None)
+    )
     line = fit(later.step.values, later.values)
-    return compare(
-        measured=line["r2"],
-        least=0.99,
-        predicted="⟨v, y_iξ_i⟩ linear in t after stage I: R² ≥ 0.99",
+    falls = int((np.diff(later.values) <= 0).sum())
+    return decide(
+        **about(run),
+        holds=line["r2"] >= LINEAR and line["slope"] > 0 and falls == 0,
+        predicted=f"mean ⟨v, y_iξ_i⟩ rises at every record after stage I, R² ≥ {LINEAR} "
+        "of a straight line",
+        measured=f"slope {line['slope']:.3g}, R² {line['r2']:.4f}, falls at {falls} of "
+        f"{later.size - 1} records",
+        needs=[reached(timeline, "I")],
         numbers=line,
-        **about(run),
     )
 
 
-def _balanced(run: xr.Dataset, timeline: Timeline) -> Verdict:
-    step = timeline.boundaries["II"].step
-    if step is None:
-        return undecided(run, "stage II ends", "never")
-    share = float((run.query_noise.sel(step=step) > 0).mean())
+def _near_start(names: dict[str, str], end: str):
+    """The RMS change of some quantities up to the end of a stage."""
+
+    def judge(run: xr.Dataset, timeline: Timeline) -> list[Verdict]:
+        now = at(run, timeline, end)
+        return [
+            compare(
+                **about(run, words),
+                measured=change(run, now, name),
+                most=NEAR_START,
+                predicted=f"RMS change up to the end of {end} ≤ {NEAR_START} of the RMS "
+                "at the start",
+                needs=[reached(timeline, end)],
+            )
+            for name, words in names.items()
+        ]
+
+    return judge
+
+
+SIGNALS = {"query_signal": "query signal", "key_signal": "key signal"}
+NOISES = {"query_noise": "query noise", "key_noise": "key noise"}
+
+
+def _negligible(run: xr.Dataset, timeline: Timeline) -> Verdict:
+    """Stage I.2: what the value learns of the signal, against the noise."""
+    now = at(run, timeline, "II")
+    noise = float(np.abs(now.value_noise).mean())
     return compare(
-        measured=abs(share - 0.5),
-        most=0.1,
-        predicted="positive and negative pairs nearly equal: |share − ½| ≤ 0.1",
-        **about(run),
+        **about(run, "value signal"),
+        measured=abs(float(now.value_signal)) / noise if noise else np.nan,
+        most=NEGLIGIBLE,
+        predicted=f"|⟨v, μ⟩| ≤ {NEGLIGIBLE} of the mean |⟨v, y_iξ_i⟩| at the end of II",
+        needs=[reached(timeline, "I", "II")],
     )
 
 
-def _majority(run: xr.Dataset, timeline: Timeline) -> Verdict:
-    step = timeline.boundaries["II"].step
-    if step is None:
-        return undecided(run, "stage II ends", "never")
-    vote = np.sign(run.key_noise.sel(step=step).sum("sample"))
+def _aligned(run: xr.Dataset, timeline: Timeline) -> list[Verdict]:
+    """Stage II.1 and II.2: the signs align, and are evenly split."""
+    boundary = timeline.boundaries["II"]
+    final = boundary.status in _FINAL
+    needs = [] if final or boundary.step is not None else [long_enough(run)]
+    share = float((at(run, timeline, "II").query_noise > 0).mean())
+    return [
+        decide(
+            **about(run, "alignment"),
+            holds=boundary.step is not None,
+            predicted=f"query and key noise have one sign in a share ≥ {ALIGNED} of the "
+            "pairs, and this lasts as long again",
+            measured=boundary.evidence,
+            needs=needs,
+        ),
+        compare(
+            **about(run, "split"),
+            measured=abs(share - 0.5),
+            most=EVEN_SPLIT,
+            predicted=f"positive and negative pairs nearly equal: |share − ½| ≤ "
+            f"{EVEN_SPLIT}",
+            needs=[reached(timeline, "II")],
+            numbers={"positive": share},
+        ),
+    ]
+
+
+def _value_grows(run: xr.Dataset, timeline: Timeline) -> Verdict:
+    """Stage II.3: the mean value noise continues to grow."""
+    part = during(run, timeline, "I", "II").value_noise.mean("sample")
+    return compare(
+        **about(run, "value noise"),
+        measured=np.diff(part.values),
+        least=float(np.finfo(float).tiny),
+        bounded=True,
+        predicted="mean ⟨v, y_iξ_i⟩ rises at every record of stage II",
+        needs=[reached(timeline, "I", "II")],
+    )
+
+
+def _stage_two(run: xr.Dataset, timeline: Timeline) -> list[Verdict]:
+    signals = _near_start(SIGNALS, "II")(run, timeline)
+    return [_value_grows(run, timeline), *signals]
+
+
+def _majority(run: xr.Dataset, timeline: Timeline) -> list[Verdict]:
+    """Stage III.1 and III.2, both directions, and that the signs are opposite."""
+    now = at(run, timeline, "II")
     query = np.sign(run.query_signal.isel(step=-1))
     key = np.sign(run.key_signal.isel(step=-1))
-    agree, opposite = float((vote == query).mean()), float((key == -query).mean())
-    return compare(
-        measured=min(agree, opposite),
-        least=0.9,
-        predicted="sign of Σ_i⟨w_K,s, y_iξ_i⟩ decides ⟨w_Q,s, μ⟩, the key opposite: ≥ 0.9",
-        numbers={"vote decides query": agree, "key opposite": opposite},
-        **about(run),
-    )
+    by_key = np.sign(now.key_noise.sum("sample"))
+    by_query = np.sign(now.query_noise.sum("sample"))
+    shares = {
+        "Σ_i⟨w_K,s, y_iξ_i⟩ decides the sign of ⟨w_Q,s, μ⟩": by_key * query > 0,
+        "Σ_i⟨w_Q,s, y_iξ_i⟩ decides −⟨w_K,s, μ⟩": by_query * key < 0,
+        "⟨w_K,s, μ⟩ has the opposite sign of ⟨w_Q,s, μ⟩": query * key < 0,
+    }
+    return [
+        compare(
+            **about(run, words),
+            measured=float(agree.mean()),
+            least=VOTE,
+            bounded=True,
+            predicted=f"for a share ≥ {VOTE} of the neurons (vote at the end of II, "
+            "signals at the last step)",
+            needs=[reached(timeline, "II", "III")],
+        )
+        for words, agree in shares.items()
+    ]
 
 
-def _decay(run: xr.Dataset, timeline: Timeline) -> Verdict:
-    r"""The power p in −log s₂₁ ∝ t^p: 1 is exponential."""
-    logit = -np.log(run.attention_noise_signal.mean("sample").clip(1e-300))
-    late = logit.where((logit > 5) & (logit < 600), drop=True)
-    if late.size < 5:
-        return undecided(run, "s₂₁ small at enough records", f"{late.size}")
-    power = fit(np.log(late.step.values), np.log(late.values))["slope"]
-    s11 = attention_at_vanishing(run, timeline)
-    return compare(
-        measured=power,
-        least=1.0,
-        predicted="−log s₂₁ grows like t^p with p ≥ 1 (1: exponential)",
-        numbers={"p": power, "s11 when s21 < 0.01": s11},
-        conditions=(Condition("s₁₁ still near ½ then", s11 > 0.4, f"s₁₁ = {s11:.3f}"),),
-        **about(run),
-    )
+def _same_pace(run: xr.Dataset, timeline: Timeline) -> list[Verdict]:
+    """Stage III.3: the other quantities go on as in stage II."""
+    before = during(run, timeline, "I", "II")
+    here = during(run, timeline, "II", "III")
+    found = []
+    for name, words in (NOISES | {"value_noise": "value noise"}).items():
+        rates = pace(before, name), pace(here, name)
+        alike = np.log(rates[1] / rates[0]) if min(rates) > 0 else np.nan
+        found.append(
+            compare(
+                **about(run, words),
+                measured=float(np.exp(abs(alike))),
+                most=SAME_PACE,
+                predicted=f"the mean size grows in III as in II, within a factor "
+                f"{SAME_PACE}",
+                needs=[reached(timeline, "I", "II", "III")],
+                numbers={"rate in II": rates[0], "rate in III": rates[1]},
+            )
+        )
+    return found
+
+
+def _others_in_one(run: xr.Dataset, timeline: Timeline) -> list[Verdict]:
+    changes = _near_start(SIGNALS | NOISES, "I")(run, timeline)
+    return [*changes, _negligible(run, timeline)]
 
 
 CLAIMS = (
@@ -119,33 +235,60 @@ CLAIMS = (
     ),
     Claim(
         "I: mean value noise grows linearly",
-        "The mean value noise shifts early and stabilises into a linear relation with t.",
+        "The mean value noise increases monotonically and stabilises into a linear "
+        "relation with t.",
         each(_linear_value),
         needs=("stages",),
         figure="value_noise",
     ),
     Claim(
+        "I: other quantities stay near their start",
+        "During stage I the other quantities stay close to initialisation, and the mean "
+        "value signal becomes negligible.",
+        each(_others_in_one),
+        needs=("stages",),
+        figure="value_noise",
+        remark="Near: the root mean square of the change against that of the start.",
+    ),
+    Claim(
         "II: signs align, evenly split",
         "Query and key noise align their signs; positive and negative neurons are nearly "
         "equal in number.",
-        each(_balanced),
+        each(_aligned),
         needs=("stages",),
         figure="snapshots",
     ),
     Claim(
+        "II: value noise grows, signals stay",
+        "In stage II the mean value noise continues to grow, and query and key signals "
+        "stay close to initialisation.",
+        each(_stage_two),
+        needs=("stages",),
+        figure="query_key",
+    ),
+    Claim(
         "III: majority voting",
-        "The noise of a neuron votes for the sign of its query signal; the key signal "
-        "takes the opposite sign.",
+        "The key noise of a neuron votes for the sign of its query signal, its query noise "
+        "for the opposite sign of its key signal.",
         each(_majority),
         needs=("stages",),
         figure="query_key",
     ),
     Claim(
-        "IV: s₂₁ decays exponentially",
-        "Softmax outputs s₂₁ leave ½ and decay exponentially while s₁₁ is still ½.",
-        each(_decay),
+        "III: other quantities go on as before",
+        "The dynamics of the other quantities are unchanged in stage III.",
+        each(_same_pace),
         needs=("stages",),
-        figure="attention",
-        remark="The decay is in fact faster: −log s₂₁ grows nearly like t², not like t.",
+        figure="query_key",
+    ),
+    Claim(
+        "IV: one alignment begins when the other is complete",
+        "When softmax outputs are small enough the key noise begins to align; when it "
+        "has completed, the query noise begins.",
+        each(_begins_after),
+        needs=("stages",),
+        figure="stage_times",
+        remark="The slides' words. Begins: the lowest point of the mean noise of the "
+        "losing side.",
     ),
 )

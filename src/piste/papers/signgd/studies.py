@@ -9,7 +9,7 @@ from piste.rules import GD, Adam, SignGD
 from piste.sweeps import Sweep
 
 from . import presets
-from .generalisation_claims import MATCHED
+from .thresholds import MATCHED
 
 BETAS = ((0.0, 0.9), (0.9, 0.9), (0.9, 0.99), (0.0, 0.999), (0.9, 0.999))
 GD_RATES = (0.01, 0.1, 1.0, 10.0, 100.0)
@@ -31,6 +31,8 @@ STAGE_PROBES = (
     "test_error",
 )
 OUTCOMES = ("train_loss", "test_loss", "test_error")
+SPARSITIES = ((25, 250), (50, 500), (100, 1000), (200, 2000), (400, 4000))
+"""s and d: coordinates are shared by as many samples whatever s is."""
 
 
 def studies(quick: bool) -> tuple[Study, ...]:
@@ -38,7 +40,14 @@ def studies(quick: bool) -> tuple[Study, ...]:
     if quick:
         short = dataclasses.replace(presets.stages(), steps=1000)
         return (Study("stages", "four stages, exact sign", seeds(short, 2)),)
-    return (*_stages(), *_optimisers(), *_snr(), *_images(), *_variants())
+    return (
+        *_stages(),
+        _sparsity(),
+        *_optimisers(),
+        *_snr(),
+        *_images(),
+        *_variants(),
+    )
 
 
 def seeds(experiment: Experiment, count: int) -> tuple[Experiment, ...]:
@@ -53,6 +62,20 @@ def _stages() -> tuple[Study, ...]:
         Study("stages", "four stages, exact sign", seeds(presets.stages(), 6)),
         Study("autodiff-64", "four stages, autodiff float64", seeds(double, 3)),
         Study("autodiff-32", "four stages, autodiff float32", seeds(single, 3)),
+    )
+
+
+def _sparsity() -> Study:
+    """How the value's share of signal falls with s, at one SNR."""
+    record = Record(dense=32, test_every=32)
+    base = dataclasses.replace(presets.stages(), steps=1000, record=record)
+    axes = {"task.noise_coordinates, task.dimension": SPARSITIES, "seed": range(3)}
+    return Study(
+        "sparsity",
+        "the value's signal against its noise, over s",
+        sweep=Sweep(base, axes),
+        probes=("train_loss", "value_signal", "value_noise"),
+        batch=3,
     )
 
 

@@ -13,7 +13,8 @@ from piste.claims import (
     summary,
 )
 
-from .generalisation_claims import RULES, images, synthetic
+from .attention_claims import signs_known
+from .generalisation import RULES, images, over_seeds, synthetic
 from .optimiser_claims import beta_table
 from .persistence_claims import persistence_table
 from .slides import TABLE_1, TIMES
@@ -33,29 +34,44 @@ def tables(evidence) -> dict[str, tuple[str, pd.DataFrame]]:
         found |= _stages(evidence)
     if {"signgd", "adam"} <= set(evidence):
         found["betas"] = (
-            "Median step of each boundary by rule (– where a seed does not reach it), and "
-            "the slope of the log training loss over the second half.",
+            "Median step from which each boundary's own condition is met for good, by "
+            "rule (– where a seed does not meet it), and the slope of the log training "
+            "loss over the second half.",
             beta_table(evidence),
         )
     if all(f"snr-{rule}" in evidence for rule in RULES):
-        found["snr"] = ("Test error and loss at T = 1000 by SNR.", synthetic(evidence))
+        found["snr"] = (
+            "Test error and loss at the last step by SNR.",
+            over_seeds(synthetic(evidence)),
+        )
     for data in ("mnist", "digits"):
         if all(f"{data}-{rule}" in evidence for rule in RULES):
             words = f"Noisy {data}, at training loss 0.01 or the last step, by SNR."
-            found[data] = (words, images(evidence, data))
+            found[data] = (words, over_seeds(images(evidence, data)))
     if set(VARIANTS) <= set(evidence):
-        words = "Median step of each boundary, and the share of seeds that reach it."
+        words = "Median step of each boundary, or what happened to it in the seeds."
         found["persistence"] = (words, persistence_table(evidence))
     return found
 
 
 def _stages(evidence) -> dict[str, tuple[str, pd.DataFrame]]:
     runs = evidence["stages"]
-    return {
+    known = [run for run in runs if signs_known(run).met]
+    found = {
         "stages": (
             f"Boundaries of the stages over {len(runs)} seeds, and the slides' times.",
             stage_table(evidence),
         ),
+        "arithmetic": (
+            "The end of the query alignment depends on the arithmetic.",
+            arithmetic_table(evidence),
+        ),
+    }
+    return found | (_signs(known) if known else {})
+
+
+def _signs(runs) -> dict[str, tuple[str, pd.DataFrame]]:
+    return {
         "signs": (
             "Table 1: pairs (s, i) by the signs of key and query noise, t = 0 (rows) to "
             f"t = 10 (columns); seed {runs[0].attrs['seed']}.",
@@ -63,12 +79,8 @@ def _stages(evidence) -> dict[str, tuple[str, pd.DataFrame]]:
         ),
         "signs_slides": ("Table 1 as the slides give it.", _with_sums(TABLE_1)),
         "signs_summary": (
-            "Table 1 in two numbers, over all seeds and in the slides.",
+            f"Table 1 in two numbers, over {len(runs)} seeds and in the slides.",
             _signs_summary(runs),
-        ),
-        "arithmetic": (
-            "The end of the query alignment depends on the arithmetic.",
-            arithmetic_table(evidence),
         ),
     }
 
@@ -112,7 +124,7 @@ def arithmetic_table(evidence) -> pd.DataFrame:
 
 def _aligned(run) -> float:
     final = np.sign(run.query_signal.isel(step=-1))
-    return float((np.sign(run.query_noise.isel(step=-1)) == final).mean())
+    return float((np.sign(run.query_noise.isel(step=-1)) * final > 0).mean())
 
 
 def _with_sums(table: pd.DataFrame) -> pd.DataFrame:
