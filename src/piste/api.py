@@ -10,7 +10,7 @@ import xarray as xr
 
 from piste import claims as _claims
 from piste import console
-from piste.claims import Judgement, Timeline, judge
+from piste.claims import Judgements, Timeline, judge
 from piste.dynamics import Start, draw
 from piste.errors import InputError
 from piste.experiment import Experiment
@@ -56,10 +56,8 @@ def stages(trajectory: xr.Dataset) -> Timeline:
     return _claims.stages(trajectory)
 
 
-def verify(
-    paper: str, trajectories: xr.Dataset | Sequence[xr.Dataset]
-) -> list[Judgement]:
-    """Judge a paper's claims on the user's own trajectories."""
+def verify(paper: str, trajectories: xr.Dataset | Sequence[xr.Dataset]) -> Judgements:
+    """Judge a paper's claims on the user's own trajectories; prints as a table."""
     many = (
         [trajectories] if isinstance(trajectories, xr.Dataset) else list(trajectories)
     )

@@ -355,9 +355,10 @@ def _verify(options, rest: list[str]) -> int:
     from piste.reproduce import verify
 
     out = console()
-    judgements = verify(paper, options.out)
-    print_verdicts(out, judgements)
-    for judgement in judgements:
+    found = verify(paper, options.out)
+    out.print(f"  {found.sentence()}\n")
+    print_verdicts(out, found.judgements)
+    for judgement in found.judgements:
         out.print(f"\n[bold]{judgement.claim.name}[/bold]: {judgement.claim.statement}")
         for verdict in judgement.verdicts:
             out.print(f"  {verdict.sentence()}")

@@ -2,6 +2,7 @@
 
 import json
 import math
+import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 import pandas as pd
 import xarray as xr
 
-from piste.claims import Judgement, judge, stages
+from piste.claims import Judgements, judge, stages
 from piste.dynamics import choose_form, load_data
 from piste.errors import InputError, did_you_mean
 from piste.papers import Paper, Study
@@ -28,7 +29,7 @@ class Results:
     """What a reproduction found, and where it is."""
 
     folder: Path
-    judgements: list[Judgement]
+    judgements: Judgements
     tables: dict[str, tuple[str, pd.DataFrame]]
     pictures: int
     runs: int
@@ -54,11 +55,25 @@ def reproduce(
     check_data(studies, folder, fresh)
     make_folder(folder)
     evidence = {s.name: run_study(s, folder, watch(s), fresh) for s in studies}
+    asked = list(evidence)
     for study in paper.part("studies").studies(quick):
         if study.name not in evidence and is_stored(study, folder):
             evidence[study.name] = run_study(study, folder, _silent)
     every = [s for s in paper.part("studies").studies(quick) if s.name in evidence]
-    return _write(paper, folder, quick, every, evidence)
+    command = command_line(paper, root, quick, only, theory)
+    return _write(paper, folder, every, evidence, command, asked)
+
+
+def command_line(
+    paper: Paper, root: Path, quick: bool, only: Sequence[str], theory: bool
+) -> str:
+    """The command that makes the same page again."""
+    parts = ["piste", "reproduce", paper.name]
+    parts += ["--quick"] if quick else []
+    parts += ["--theory"] if theory else []
+    parts += ["--only", ",".join(only)] if only else []
+    parts += ["--out", str(root)] if root != Path("results") else []
+    return shlex.join(parts)
 
 
 def result_folder(paper: Paper, root: Path, quick: bool) -> Path:
@@ -109,15 +124,35 @@ def _silent(step: int, loss: float) -> None:
     pass
 
 
-def verify(paper: Paper, root: Path) -> list[Judgement]:
-    """Judge the claims of a paper on stored runs; trains and writes nothing."""
+@dataclass(frozen=True)
+class Verified:
+    """The claims of a paper judged on what is stored, and what that was."""
+
+    folder: Path
+    runs: dict[str, int]
+    """Runs or instances by study."""
+    judgements: Judgements
+
+    def sentence(self) -> str:
+        """Which runs were judged."""
+        parts = ", ".join(f"{name} ({count})" for name, count in self.runs.items())
+        return f"judged in {self.folder}: {parts}"
+
+
+def verify(paper: Paper, root: Path) -> Verified:
+    """Judge the claims of a paper on stored runs; trains and writes nothing.
+
+    The whole reproduction is judged where it is stored, at least in part; the quick one
+    only where there is nothing of the whole.
+    """
     for quick in (False, True):
         folder = result_folder(paper, root, quick)
         studies = paper.part("studies").studies(quick)
         stored = [study for study in studies if is_stored(study, folder)]
         if stored:
             evidence = {s.name: run_study(s, folder, _silent) for s in stored}
-            return judge(paper.part("claims").CLAIMS, evidence)
+            runs = {name: _count(found) for name, found in evidence.items()}
+            return Verified(folder, runs, judge(paper.part("claims").CLAIMS, evidence))
     raise InputError(
         f"out = {root}: has no complete runs of {paper.name}; "
         f"piste reproduce {paper.name} makes them"
@@ -127,9 +162,10 @@ def verify(paper: Paper, root: Path) -> list[Judgement]:
 def _write(
     paper: Paper,
     folder: Path,
-    quick: bool,
     studies: Sequence[Study],
     evidence: Evidence,
+    command: str,
+    asked: Sequence[str],
 ) -> Results:
     judgements = judge(paper.part("claims").CLAIMS, evidence)
     pictures = paper.part("figures").pictures(evidence)
@@ -146,8 +182,8 @@ def _write(
         tables,
         [_describe(study, evidence[study.name]) for study in studies],
         environment(),
-        f"pip install . && piste reproduce {paper.name}"
-        + (" --quick" if quick else ""),
+        command,
+        [study.name for study in studies if study.name not in asked],
     )
     (folder / "report.html").write_text(page, "utf-8")
     count = sum(_count(evidence[study.name]) for study in studies)

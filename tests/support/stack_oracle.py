@@ -53,7 +53,7 @@ def hidden(model, layer, x):
 
 
 def forward(model, weights, x):
-    """The output of a stack on one sample, and the attention of the read-out."""
+    """The output of a stack on one sample, the read-out's attention, what it reads."""
     x = list(np.asarray(x))
     for layer in weights.hidden:
         x = hidden(model, layer, x)
@@ -67,4 +67,4 @@ def forward(model, weights, x):
                 weights_here = s[head_of(model, neuron), one]
                 seen = sum(weights_here[a] * (row @ read[a]) for a in range(len(x)))
                 f += sign * seen / model.value_width
-    return f, s
+    return f, s, np.stack(read)

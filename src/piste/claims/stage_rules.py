@@ -236,10 +236,17 @@ def timeline_of(
         if why := _why_missing(span, boundaries):
             missing[span.name] = why
             continue
-        start = boundaries[span.start].step if span.start else 0
-        end = boundaries[span.end].step if span.end else last
-        assert start is not None and end is not None
-        stages.append(Stage(span.name, span.title, start, end, open=not span.end))
+        start, end = boundaries.get(span.start), boundaries.get(span.end)
+        stages.append(
+            Stage(
+                span.name,
+                span.title,
+                start.step or 0 if start else 0,
+                end.step or 0 if end else last,
+                open=end is None,
+                since=(start and start.since, end and end.since),
+            )
+        )
     return Timeline(tuple(stages), boundaries, missing)
 
 

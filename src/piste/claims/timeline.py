@@ -22,6 +22,17 @@ class Status(enum.StrEnum):
     NOT_MEASURED = "not measured"
 
 
+def moment(since: int | None, step: int) -> str:
+    """A time that lies after one record and not after the next.
+
+    >>> moment(10, 11), moment(500, 1000), moment(None, 0)
+    ('11', 'between 500 and 1,000', '0')
+    """
+    if since is None or step - since <= 1:
+        return f"{step:,}"
+    return f"between {since:,} and {step:,}"
+
+
 @dataclass(frozen=True)
 class Boundary:
     """A moment between two stages: whether it was found, and what shows it."""
@@ -43,11 +54,7 @@ class Boundary:
 
     def when(self) -> str:
         """The moment, as far as the records tell: ``11``, or ``between 500 and 1,000``."""
-        if self.step is None:
-            return "–"
-        if self.since is None or self.step - self.since <= 1:
-            return f"{self.step:,}"
-        return f"between {self.since:,} and {self.step:,}"
+        return "–" if self.step is None else moment(self.since, self.step)
 
     def sentence(self) -> str:
         """What was looked for, and the evidence."""
@@ -64,11 +71,16 @@ class Stage:
     end: int
     open: bool = False
     """Whether it ends only because the run does."""
+    since: tuple[int | None, int | None] = None, None
+    """The last records before its beginning and before its end, where there are some."""
 
     def when(self) -> str:
-        """The interval in words."""
-        last = f"{self.end:,} (end of the run)" if self.open else f"{self.end:,}"
-        return f"t = {self.start:,} … {last}"
+        """The interval in words, each end as far as the records tell."""
+        start, end = (
+            moment(since, step)
+            for since, step in zip(self.since, (self.start, self.end), strict=True)
+        )
+        return f"t = {start} … {end}" + (" (end of the run)" if self.open else "")
 
 
 @dataclass(frozen=True)

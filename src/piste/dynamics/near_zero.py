@@ -3,33 +3,37 @@
 The reduced forms count theirs by the closed form (``closed_form.near_zero``).
 """
 
-from collections.abc import Callable
-
+import equinox as eqx
 import jax.numpy as jnp
-from jaxtyping import Array, Float, PyTree
+from jaxtyping import Array, Bool, Float
 
-from piste.models import TwoLayerWeights
+
+class SampleGradients(eqx.Module):
+    """What each sample adds to a gradient; of value neurons that move alike, one."""
+
+    value: Float[Array, "sample head dimension"]
+    query: Float[Array, "sample neuron dimension"]
+    key: Float[Array, "sample neuron dimension"]
 
 
 def near_zero_entries(
-    per_sample: Callable[[PyTree], TwoLayerWeights], params: PyTree, start: PyTree
+    parts: SampleGradients, tokens: Float[Array, "sample token dimension"]
 ) -> Float[Array, " layer"]:
     r"""Count the entries within rounding of zero, for the value, the query and the key.
 
-    ``per_sample`` gives what each of $n$ samples adds to the gradient, along a first
-    axis. An entry counts when $|\sum_i g_i| \leq n\epsilon\sum_i|g_i|$, the bound on the
-    rounding error of the sum, and also where all parts are zero, if it had a gradient at
-    the ``start``: then everything underflowed or cancelled.
+    The ``parts`` $g_i$ are what each of $n$ samples adds to the gradient. An entry counts
+    when $|\sum_i g_i| \leq n\epsilon\sum_i|g_i|$, the bound on the rounding error of the
+    sum; so do sums that vanish because all parts underflowed or cancelled. Coordinates
+    that are zero in all ``tokens`` have no gradient to be undecided about.
     """
-    now, first = per_sample(params), per_sample(start)
-    parts = ((w.value_plus, w.query, w.key) for w in (now, first))
-    return jnp.stack([_count(*pair) for pair in zip(*parts, strict=True)])
+    present = (tokens != 0).any((0, 1))
+    every = (parts.value, parts.query, parts.key)
+    return jnp.stack([_count(part, present) for part in every])
 
 
 def _count(
-    parts: Float[Array, "sample neuron dimension"],
-    first: Float[Array, "sample neuron dimension"],
+    parts: Float[Array, "sample neuron dimension"], present: Bool[Array, " dimension"]
 ) -> Float[Array, ""]:
     allowed = len(parts) * jnp.finfo(parts.dtype).eps * jnp.abs(parts).sum(0)
     close = jnp.abs(parts.sum(0)) <= allowed
-    return (close & (first != 0).any(0)).sum().astype(parts.dtype)
+    return (close & present).sum().astype(parts.dtype)

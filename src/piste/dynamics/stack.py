@@ -14,13 +14,11 @@ import dataclasses
 
 import equinox as eqx
 import jax
-import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from piste.models import (
     Stack,
     StackWeights,
-    TwoLayerWeights,
     logistic_loss,
     stack_form,
 )
@@ -28,8 +26,8 @@ from piste.probes import PROBES, TwoTokenView
 from piste.tasks import TwoTokenData
 
 from ._base import AbstractForm
-from .near_zero import near_zero_entries
-from .stack_signs import readout_parts, scaled_gradient
+from .near_zero import SampleGradients, near_zero_entries
+from .stack_signs import scaled_gradient, undecided_signs
 
 
 class StackView(eqx.Module):
@@ -43,8 +41,8 @@ class StackView(eqx.Module):
     """Attention of the read-out's heads."""
     outputs: Float[Array, " sample"]
     """What the whole stack says, $f(W, X_i)$."""
-    near_zero: Float[Array, " layer"]
-    """Entries of the read-out's gradient within rounding of zero."""
+    near_zero: Float[Array, " layer"] | None = None
+    """Entries of the read-out's gradient within rounding of zero, on training data."""
 
     def attention(self) -> Float[Array, "sample query_token key_token"]:
         """The read-out's attention $s_{i,la}$, the mean over heads."""
@@ -96,33 +94,34 @@ class StackForm(AbstractForm):
 
     def view(self, params):
         """The read-out on the training tokens, and the outputs of the stack."""
-        return self._view(params, self.data, self._near_zero(params))
+        view, read = self._view(params, self.data)
+        if self.exact:
+            counts = undecided_signs(self.model, params, self.data)
+        else:
+            counts = near_zero_entries(self._sample_gradients(params), read)
+        return dataclasses.replace(view, near_zero=counts)
 
     def test_view(self, params):
         """The read-out on the test tokens, and the outputs of the stack."""
-        return self._view(params, self.test, jnp.zeros(3, self.test.basis.dtype))
+        return self._view(params, self.test)[0]
 
-    def _view(self, params, data, near_zero):
+    def _view(self, params, data):
+        """The view, and the tokens that the read-out reads."""
         outputs, views = self._forward(params, data)
-        tokens = views[-1].tokens.swapaxes(0, 1)  # token, sample, dimension
-        readout = params.readout
-        return StackView(
+        read, readout = views[-1].tokens, params.readout
+        tokens = read.swapaxes(0, 1)  # token, sample, dimension
+        view = StackView(
             value=tokens @ readout.mean_value(),
             query=tokens @ readout.query.T,
             key=tokens @ readout.key.T,
             labels=data.labels,
             heads=views[-1].attention,
             outputs=outputs,
-            near_zero=near_zero,
         )
+        return view, read
 
-    def _near_zero(self, params) -> Float[Array, " layer"]:
-        return near_zero_entries(self._sample_gradients, params, self.weights)
-
-    def _sample_gradients(self, params) -> TwoLayerWeights:
+    def _sample_gradients(self, params) -> SampleGradients:
         """What each sample adds to the gradient of the read-out."""
-        if self.exact:
-            return readout_parts(self.model, params, self.data)
 
         def loss(params, tokens, label):
             f, _ = stack_form(self.model, params, tokens)
@@ -132,7 +131,7 @@ class StackForm(AbstractForm):
         found = one(params, self.data.tokens(), self.data.labels).readout
         # All value neurons of a head have one gradient: the first stands for them.
         each = self.model.value_width // self.model.heads
-        return dataclasses.replace(found, value_plus=found.value_plus[:, ::each])
+        return SampleGradients(found.value_plus[:, ::each], found.query, found.key)
 
     def probes(self):
         """All of them."""

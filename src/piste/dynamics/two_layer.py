@@ -20,7 +20,7 @@ from .closed_form import (
     row_gradients,
     token_gradients,
 )
-from .near_zero import near_zero_entries
+from .near_zero import SampleGradients, near_zero_entries
 
 
 class Reduced(eqx.Module):
@@ -66,10 +66,10 @@ class FullForm(AbstractForm):
 
     def view(self, params):
         """Inner products with the training tokens, and the count of undecided signs."""
-        counts = near_zero_entries(self._sample_gradients, params, self.weights)
+        counts = near_zero_entries(self._sample_gradients(params), self.data.tokens())
         return dataclasses.replace(self._project(params, self.data), near_zero=counts)
 
-    def _sample_gradients(self, params) -> TwoLayerWeights:
+    def _sample_gradients(self, params) -> SampleGradients:
         """What each sample adds to the gradient."""
 
         def loss(params, tokens, label):
@@ -79,7 +79,7 @@ class FullForm(AbstractForm):
         one = jax.vmap(jax.grad(loss), in_axes=(None, 0, 0))
         found = one(params, self.data.tokens(), self.data.labels)
         # All value neurons have one gradient: the first stands for them.
-        return dataclasses.replace(found, value_plus=found.value_plus[:, :1])
+        return SampleGradients(found.value_plus[:, :1], found.query, found.key)
 
     def test_view(self, params):
         """Inner products with the test tokens."""

@@ -4,8 +4,6 @@ The last layer is the paper's read-out and everything that it has in common with
 :class:`TwoLayer` is drawn and computed alike: one head and one layer are that model.
 """
 
-from collections.abc import Sequence
-
 import equinox as eqx
 import jax
 from jaxtyping import Array, Float, Key
@@ -131,7 +129,7 @@ def stack_form(
     weights: StackWeights,
     tokens: Float[Array, "token dimension"],
     kernel: Kernel | None = None,
-    nudges: Sequence[Float[Array, "head query_token key_token"]] | None = None,
+    nudges: Float[Array, "layer head query_token key_token"] | None = None,
 ) -> tuple[Float[Array, ""], tuple[LayerView, ...]]:
     r"""$f(W, X)$, and what every layer sees, the read-out last; ``tokens`` is $X^\top$.
 

@@ -23,8 +23,13 @@ def render(
     studies: Sequence[dict[str, Any]],
     environment: dict[str, Any],
     command: str,
+    earlier: Sequence[str] = (),
 ) -> str:
-    """The page of one reproduction."""
+    """The page of one reproduction.
+
+    ``command`` is the call that made it; ``earlier`` names the studies that were there
+    already, from other calls.
+    """
     template = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     source = files("piste.report").joinpath("page.html.jinja").read_text("utf-8")
     return template.from_string(source).render(
@@ -38,6 +43,7 @@ def render(
         studies=studies,
         environment=environment,
         command=command,
+        earlier=earlier,
         number=number,
         margin=margin_text,
     )
@@ -86,7 +92,6 @@ def _bar(timeline: Timeline) -> list[dict[str, Any]]:
     widths = [
         {"stage": stage, "width": math.log1p(stage.end) - math.log1p(stage.start)}
         for stage in timeline.stages
-        if stage.start is not None and stage.end is not None
     ]
     total = sum(part["width"] for part in widths) or 1.0
     return [part | {"width": 100 * part["width"] / total} for part in widths]
