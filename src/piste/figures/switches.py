@@ -138,6 +138,14 @@ def _moments(timeline: Timeline, last: int) -> list[tuple[str, int]]:
     return found if len(found) == 6 else [*found, ("last record", last)]
 
 
+def _label(name: str, meaning: str) -> str:
+    # The font of the figures has no subscript numerals.
+    symbols = {"s₂₁": "$s_{21}$", "s₁₁": "$s_{11}$"}
+    for plain, symbol in symbols.items():
+        meaning = meaning.replace(plain, symbol)
+    return f"{meaning} ({name.split()[0]})"
+
+
 @styled
 def stage_times(table: pd.DataFrame, paper: dict[str, float]) -> Picture:
     """When each boundary is crossed, over seeds, next to the paper's own times."""
@@ -154,7 +162,7 @@ def stage_times(table: pd.DataFrame, paper: dict[str, float]) -> Picture:
     )
     panel.set_yticks(
         heights,
-        [f"{row.meaning} ({str(name).split()[0]})" for name, row in table.iterrows()],
+        [_label(str(name), str(row["meaning"])) for name, row in table.iterrows()],
     )
     for height, (_, row) in zip(heights, table.iterrows(), strict=True):
         if not row["reached"]:
