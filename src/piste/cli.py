@@ -197,6 +197,8 @@ def _run(options, rest: list[str]) -> int:
             found = store.run(experiment, label, watch, options.fresh)
     else:
         out.print("already run; this is the stored result (--fresh runs again)")
+    for note in found.notes:
+        out.print(f"note: {note}", markup=False)
     describe_run(out, found)
     return 0
 
@@ -218,11 +220,12 @@ def import_file(path: Path | None) -> None:
 
 
 def _say_resuming(out, store, experiment, options) -> None:
-    partial = None if options.fresh else store.interrupted(experiment)
+    partial = store.interrupted(experiment, options.fresh)
     if partial is not None:
         out.print(
             f"resuming at step {partial.steps:,} of {experiment.steps:,} "
-            "(same bits as an uninterrupted run)"
+            f"({'; '.join(partial.notes) or 'same bits as an uninterrupted run'})",
+            markup=False,
         )
     elif options.resume:
         raise InputError(
