@@ -253,7 +253,10 @@ def _show(options, rest: list[str]) -> int:
     from piste.console import console
     from piste.describe import describe_run
 
-    describe_run(console(), open_run(options.run))
+    out, run = console(), open_run(options.run)
+    for note in run.notes:
+        out.print(f"note: {note}", markup=False)
+    describe_run(out, run)
     return 0
 
 
@@ -305,6 +308,8 @@ def _reproduce(options, rest: list[str]) -> int:
             options.theory,
         )
     out.print()
+    for note in results.notes:
+        out.print(f"note: {note}", markup=False)
     for words in paper.part("summary").lines(results.tables):
         out.print(words)
     print_verdicts(out, results.judgements)
@@ -358,7 +363,9 @@ def _verify(options, rest: list[str]) -> int:
     from piste.reproduce import verify
 
     out = console()
-    judgements = verify(paper, options.out)
+    judgements = verify(
+        paper, options.out, lambda note: out.print(f"note: {note}", markup=False)
+    )
     print_verdicts(out, judgements)
     for judgement in judgements:
         out.print(f"\n[bold]{judgement.claim.name}[/bold]: {judgement.claim.statement}")

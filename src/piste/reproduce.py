@@ -32,6 +32,8 @@ class Results:
     tables: dict[str, tuple[str, pd.DataFrame]]
     pictures: int
     runs: int
+    notes: list[str]
+    """What must be said of stored results: other versions, data not compared."""
 
 
 def reproduce(
@@ -109,14 +111,21 @@ def _silent(step: int, loss: float) -> None:
     pass
 
 
-def verify(paper: Paper, root: Path) -> list[Judgement]:
-    """Judge the claims of a paper on stored runs; trains and writes nothing."""
+def verify(
+    paper: Paper, root: Path, say: Callable[[str], None] = lambda note: None
+) -> list[Judgement]:
+    """Judge the claims of a paper on stored runs; trains and writes nothing.
+
+    ``say`` is told what must be said of the results that are judged.
+    """
     for quick in (False, True):
         folder = result_folder(paper, root, quick)
         studies = paper.part("studies").studies(quick)
         stored = [study for study in studies if is_stored(study, folder)]
         if stored:
             evidence = {s.name: run_study(s, folder, _silent) for s in stored}
+            for note in notes_of(evidence):
+                say(note)
             return judge(paper.part("claims").CLAIMS, evidence)
     raise InputError(
         f"out = {root}: has no complete runs of {paper.name}; "
@@ -151,7 +160,19 @@ def _write(
     )
     (folder / "report.html").write_text(page, "utf-8")
     count = sum(_count(evidence[study.name]) for study in studies)
-    return Results(folder, judgements, tables, len(pictures), count)
+    notes = notes_of(evidence)
+    return Results(folder, judgements, tables, len(pictures), count, notes)
+
+
+def notes_of(evidence: Evidence) -> list[str]:
+    """What the stored results of some studies say of themselves, each sentence once."""
+    every = [
+        f"{name}: {note}"
+        for name, found in evidence.items()
+        for part in ([found] if isinstance(found, xr.Dataset) else found)
+        for note in part.attrs.get("notes", ())
+    ]
+    return list(dict.fromkeys(every))
 
 
 def _runs(evidence: Evidence, name: str) -> list[xr.Dataset]:

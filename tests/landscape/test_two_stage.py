@@ -27,6 +27,7 @@ from piste.store import Store, save_state
 from piste.tasks import DecisionLists
 from piste.testing import assert_close
 from piste.values import override
+from support.faults import flip
 from support.small import REGRESSION, small
 
 LISTS = Experiment(
@@ -171,7 +172,7 @@ def test_a_second_stage_goes_on_to_the_same_bits(tmp_path, monkeypatch):
     monkeypatch.setattr(stored, "save_state", stop)
     with pytest.raises(KeyboardInterrupt):
         survey.run(cut)
-    assert not list(cut.folder.glob("*.zarr"))
+    assert not list((tmp_path / "cut/landscape").rglob("*.zarr"))
     monkeypatch.setattr(stored, "save_state", save_state)
     monkeypatch.setattr(stored.Stage, "of", kept := Kept(stored.Stage.of))
     parts = survey.run(cut)
@@ -195,10 +196,15 @@ class Kept:
 def test_a_damaged_stage_is_named(tmp_path):
     one = Survey(REGRESSION, TINY, tmp_path)
     survey.run(one)
-    damaged = one.stage(1, "gaussian") / "snapshot-001.npz"
-    damaged.write_bytes(damaged.read_bytes()[:-1])
+    folder = one.stage(1, "gaussian").folder()
     other = Survey(REGRESSION, dataclasses.replace(TINY, plane="pca"), tmp_path)
-    with pytest.raises(InputError, match="snapshot-001.npz: damaged"):
+    damaged = folder / "snapshot-001.npz"
+    content = damaged.read_bytes()
+    damaged.write_bytes(content[:-1])
+    with pytest.raises(InputError, match="snapshot-001.npz: has .* bytes; must be"):
+        survey.run(other)
+    flip(damaged.write_bytes(content) and damaged)
+    with pytest.raises(InputError, match="snapshot-001.npz: is damaged"):
         survey.run(other)
 
 

@@ -12,8 +12,11 @@ were flushed. `surviving` writes that state to another folder.
 import builtins
 import io
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
+
+from piste.errors import InputError
 
 
 class Crash(BaseException):
@@ -71,6 +74,7 @@ class Disk:
                 self._flushed(target)
             if name == "mkdir":
                 self._born(os.stat(target))
+                self._names[self._key(os.stat(target))] = {}
             return found
 
         return operation
@@ -224,3 +228,28 @@ DAMAGES = (flip, truncate, empty, remove, replace_by_folder)
 def files_below(folder: Path) -> list[Path]:
     """All files of a folder, in a fixed order."""
     return sorted(path for path in folder.rglob("*") if path.is_file())
+
+
+def assert_every_damage_is_named(
+    folder: Path, ask: Callable[[], object], places: tuple[float, ...] = (0.0, 0.5, 1.0)
+) -> None:
+    """Damage every file in every way: the answer is one line that names the file."""
+    for path in files_below(folder):
+        content = path.read_bytes()
+        flips = [lambda p, at=at: flip(p, at) for at in places]
+        for damage in (*flips, *DAMAGES[1:]):
+            damage(path)
+            words = _refusal(ask)
+            assert str(path) in words or path.parent.name in words, (path, words)
+            assert "\n" not in words
+            if path.is_dir():
+                shutil.rmtree(path)
+            path.write_bytes(content)
+
+
+def _refusal(ask: Callable[[], object]) -> str:
+    try:
+        ask()
+    except InputError as error:
+        return str(error)
+    raise AssertionError("damaged results were served")

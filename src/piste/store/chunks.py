@@ -36,5 +36,8 @@ def load(folder: Path, index: int) -> dict[str, np.ndarray]:
 
 def check(folder: Path, manifest: Manifest) -> None:
     """Refuse to go on where the checkpoint or records before it are not whole."""
-    for index in range(checkpoint.progress(folder / CHECKPOINT).chunks):
+    done = checkpoint.progress(folder / CHECKPOINT).chunks
+    if not done and place(folder, 1).exists():
+        raise damaged(folder / CHECKPOINT, "is missing")
+    for index in range(done):
         load(folder, index)
