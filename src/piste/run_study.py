@@ -22,7 +22,7 @@ def is_stored(study: Study, folder: Path) -> bool:
     """Whether nothing of a study is left to run."""
     if study.experiments and study.landscape is None:
         store = Store(folder / "runs")
-        return all(store.find(experiment) for experiment in study.experiments)
+        return all(store.has(experiment) for experiment in study.experiments)
     return _parts(study, folder).find() is not None
 
 

@@ -76,7 +76,7 @@ def test_an_interrupted_run_does_not_go_on_with_other_data(
 
     def begin(site, experiment, place, watch):
         site.begin(Manifest("", experiment.digest, {}, place.inputs))
-        seal(site.folder / "checkpoint.npz", {"chunks": 1, "steps": 2, "seconds": 0})
+        seal(site.folder / "checkpoint.npz", {"chunks": 0, "steps": 2, "seconds": 0})
         raise KeyboardInterrupt
 
     monkeypatch.setattr(runs, "_train", begin)

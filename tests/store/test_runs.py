@@ -150,8 +150,10 @@ def test_damaged_checkpoint_is_refused_and_kept(whole, tiny, tmp_path):
         content = bytearray(path.read_bytes())
         content[200] ^= 1
         path.write_bytes(content)
-        with pytest.raises(InputError, match=r"checkpoint.npz: is damaged.*--fresh"):
-            store.run(tiny, "tiny")
+        for ask in (store.run, store.interrupted):
+            with pytest.raises(InputError, match=r"npz: is damaged.*--fresh"):
+                ask(tiny)
+        assert store.interrupted(tiny, fresh=True) is None
         assert path.read_bytes() == content
     # What --fresh itself had begun is no reason to stop either.
     assert_same_bits(whole.trajectory(), store.run(tiny, fresh=True).trajectory())

@@ -15,6 +15,7 @@ from pathlib import Path
 from piste.errors import InputError
 
 from .files import (
+    NEW,
     delete,
     discard,
     exclusive_lock,
@@ -206,8 +207,21 @@ def _attempt(fresh: Fresh) -> str:
 
 
 def _kept(partial: Path, kind: str, check: Check, fresh: Fresh) -> Manifest | None:
-    """The manifest of what is to be gone on with; what is not is deleted."""
-    if not partial.is_dir() or not any(partial.iterdir()):
+    manifest = resumable(partial, kind, check, fresh)
+    if manifest is None:
+        discard(partial)
+    return manifest
+
+
+def resumable(
+    partial: Path, kind: str, check: Check = _nothing_more, fresh: Fresh = False
+) -> Manifest | None:
+    """The manifest of what can be gone on with, if there is anything.
+
+    Damage is an error, unless all is to be made anew.
+    """
+    begun = partial.is_dir() and [p for p in partial.iterdir() if p.suffix != NEW]
+    if not begun:
         return None
     try:
         manifest = read_manifest(partial, kind)
@@ -215,11 +229,8 @@ def _kept(partial: Path, kind: str, check: Check, fresh: Fresh) -> Manifest | No
     except InputError:
         if not fresh:
             raise
-        manifest = None
-    if manifest is None or (fresh and not begun_by(manifest, fresh)):
-        discard(partial)
         return None
-    return manifest
+    return manifest if not fresh or begun_by(manifest, fresh) else None
 
 
 def _check_all(partial: Path, manifest: Manifest, check: Check) -> None:

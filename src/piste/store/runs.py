@@ -25,12 +25,12 @@ from .folders import (
     Fresh,
     Place,
     Site,
-    begun_by,
     building,
     read_complete,
+    resumable,
 )
 from .inputs import Inputs, inputs_of
-from .manifest import BITS, FILE, RUN, Manifest, differences, environment, read_manifest
+from .manifest import BITS, RUN, Manifest, differences, environment
 
 Watch = Callable[[int, float], None]
 """Told the step and the training loss after every chunk."""
@@ -102,11 +102,15 @@ class Store:
         return Place(self.root, name, experiment.digest, inputs, RUN)
 
     def find(self, experiment: Experiment) -> Run | None:
-        """The complete run of an experiment and its inputs, whatever its name.
+        """The complete run of an experiment and its inputs, whatever its name."""
+        run = _run(self._place(experiment).find())
+        if run is not None:
+            run.check()
+        return run
 
-        Files are counted and measured; :meth:`Run.check` compares their content too.
-        """
-        return _run(self._place(experiment).find())
+    def has(self, experiment: Experiment) -> bool:
+        """Whether there is such a run; its files are measured, not read."""
+        return self._place(experiment).find() is not None
 
     def interrupted(
         self, experiment: Experiment, fresh: Fresh = False
@@ -114,10 +118,8 @@ class Store:
         """What is known of a run of this experiment that has not ended."""
         folder = self._place(experiment).folder()
         partial = folder.with_name(folder.name + PARTIAL)
-        if not (partial / CHECKPOINT).exists() or not (partial / FILE).exists():
-            return None
-        manifest = read_manifest(partial)
-        if fresh and not begun_by(manifest, fresh):
+        manifest = resumable(partial, RUN, chunks.check, fresh)
+        if manifest is None or not (partial / CHECKPOINT).exists():
             return None
         changed = differences(manifest.environment, environment())
         notes = (f"it was begun in another environment: {changed}; {BITS}",)
