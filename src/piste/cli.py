@@ -24,7 +24,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"error: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        words = "interrupted; the same command, without --fresh, goes on from here"
+        words = "interrupted; the same command goes on from here"
         print(f"\n{words}", file=sys.stderr)
         return INTERRUPTED
 

@@ -9,14 +9,14 @@ import os
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 import xarray as xr
 
 from piste.experiment import Experiment
-from piste.store import Store, runs
-from piste.sweeps import Sweep, local, run_sweep, sweep_parts
+from piste.store import Inputs, Parts, Store, runs
+from piste.values import digest
 from support.faults import Crash, Disk, files_below
-from support.small import small
 
 SOME = 5
 """Moments that are tried by default; all of them with ``-m slow``."""
@@ -57,33 +57,36 @@ class OneRun:
             return self.make(root)
 
 
-class OneSweep:
-    settings = (
-        Sweep(small(steps=3), {"seed": range(2)}),
-        ("train_loss", "test_error"),
-        1,
-    )
+class ThreeParts:
+    """What sweeps, calculations and landscapes are made of."""
+
+    added = 0.0
+
+    def parts(self, root: Path) -> Parts:
+        about = {"axes": [(0, 1), np.int64(2)]}
+        return Parts(root / "sweeps", "three", digest("three"), about, Inputs(), 3)
+
+    def part(self, index: int, attempt: str) -> xr.Dataset:
+        loss = np.random.RandomState(index).randn(2, 3) + self.added
+        kernels = ("cell", ["softmax", f"kernel {index}"])
+        return xr.Dataset({"loss": (("cell", "step"), loss)}, {"kernel": kernels})
 
     def make(self, root: Path, fresh: bool = False) -> dict[str, bytes]:
-        sweep, probes, batch = self.settings
-        return bits(run_sweep(sweep, root / "sweeps", probes, batch, fresh=fresh))
+        found = self.parts(root).compute(self.part, lambda index, part: None, fresh)
+        return bits(xr.concat(found, "cell"))
 
     def stored(self, root: Path) -> dict[str, bytes] | None:
-        sweep, probes, batch = self.settings
-        if not sweep_parts(sweep, root / "sweeps", probes, batch).find():
-            return None
-        return self.make(root)
+        return self.make(root) if self.parts(root).find() else None
 
     def make_other(self, root: Path, patch: pytest.MonkeyPatch) -> dict[str, bytes]:
-        real = local._run_cells
         with patch.context() as patched:
-            patched.setattr(local, "_run_cells", lambda *args: real(*args) + 1)
+            patched.setattr(self, "added", 1.0)
             return self.make(root)
 
 
-@pytest.fixture(scope="module", params=["run", "sweep"])
+@pytest.fixture(scope="module", params=["run", "parts"])
 def subject(request, tinier):
-    return OneRun(tinier) if request.param == "run" else OneSweep()
+    return OneRun(tinier) if request.param == "run" else ThreeParts()
 
 
 class Moments:

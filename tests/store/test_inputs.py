@@ -2,7 +2,9 @@
 
 import dataclasses
 import gzip
+import importlib
 import inspect
+import sys
 from pathlib import Path
 
 import jax.numpy as jnp
@@ -219,6 +221,20 @@ def test_a_changed_kernel_is_never_answered_from_an_old_run(
     assert store.find(mine) is None
     bring(scaled)
     assert store.find(mine) == old
+
+
+def test_an_edited_file_of_a_calculation_is_other_code(tmp_path, monkeypatch):
+    """A paper of a third party computes its own numbers."""
+    monkeypatch.syspath_prepend(tmp_path)
+    text = "import dataclasses\n@dataclasses.dataclass\nclass Count:\n    n: int = 3\n"
+    codes = []
+    for more in ("", "# edited\n", ""):
+        (tmp_path / "third_party.py").write_text(text + more)
+        sys.modules.pop("third_party", None)
+        importlib.invalidate_caches()
+        made = importlib.import_module("third_party").Count()
+        codes.append(inputs_of(settings=[made]).code)
+    assert codes[0] == codes[2] != codes[1] and all(codes)
 
 
 # --- versions -------------------------------------------------------------------------

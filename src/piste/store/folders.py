@@ -176,6 +176,8 @@ class Site:
             delete(self.folder / name)
         sync_folder(self.folder)
         put_in_place(self.folder, self.final)
+        # As anybody else reads it: a tuple has become a list.
+        manifest = read_complete(self.final, manifest.kind)
         return Found(self.final, manifest, manifest.notes())
 
 

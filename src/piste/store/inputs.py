@@ -6,8 +6,9 @@ A stored result is the answer to a question only if all of these are equal too.
 import hashlib
 import inspect
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import jax
@@ -30,7 +31,7 @@ class Inputs:
     data: str = ""
     """Digest of what the task reads from disk; empty if it reads nothing."""
     code: str = ""
-    """Digest of kernels that the user brought; empty if there are none."""
+    """Digest of what the user brought, such as a kernel; empty if it is all ours."""
     missing: str = ""
     """Why the data cannot be read here, if they cannot."""
 
@@ -87,8 +88,8 @@ def _read(experiment: Experiment) -> tuple[str, str]:
 # --- code -----------------------------------------------------------------------------
 
 
-def _brought(values: Iterable[Any]) -> str:
-    """Digest of the kernels in these values that are not ours."""
+def _brought(values: Sequence[Any]) -> str:
+    """Digest of the code in these values that is not ours: kernels, calculations."""
     words = [word for given in values for word in fields_of(given).values()]
     ours = KERNELS["softmax"].__module__
     foreign = {
@@ -96,7 +97,19 @@ def _brought(values: Iterable[Any]) -> str:
         for name, kernel in sorted(KERNELS.items())
         if name in words and getattr(kernel, "__module__", "") != ours
     }
+    for kind in {type(given) for given in values}:
+        if kind.__module__.split(".")[0] != "piste":
+            foreign[f"{kind.__module__}.{kind.__name__}"] = _file(kind)
     return digest(foreign) if foreign else ""
+
+
+def _file(kind: type) -> str:
+    """Digest of the file in which a class is."""
+    try:
+        content = Path(inspect.getfile(kind)).read_bytes()
+    except (OSError, TypeError):  # typed at a prompt
+        content = b""
+    return hashlib.sha256(content).hexdigest()
 
 
 def _program(kernel: Callable) -> str:

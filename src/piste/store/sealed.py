@@ -65,8 +65,9 @@ def unseal(path: Path) -> dict[str, np.ndarray]:
 
 
 def seal_json(path: Path, data: dict[str, Any]) -> None:
-    """Store plain data as JSON that one can read, with a digest of the rest of it."""
-    content = data | {"digest": _json_digest(data)}
+    """Store data as JSON that one can read, with a digest of the rest of it."""
+    plain = json.loads(json.dumps(data, default=lambda given: given.item()))
+    content = plain | {"digest": _json_digest(plain)}
     text = json.dumps(content, indent=2, ensure_ascii=False)
     write_atomically(path, text.encode())
 
