@@ -155,6 +155,17 @@ def test_a_study_is_stored_and_goes_on_where_it_was_stopped(tmp_path, monkeypatc
     monkeypatch.setattr(two_stage, "train", train)
     again = survey.run(interrupted, fresh=True)  # what is damaged is trained again
     np.testing.assert_array_equal(again[0].loss.values, whole.parts[0].loss.values)
+    # A fresh survey that is stopped goes on with the stages that it has made itself.
+    calls.clear()
+    with pytest.raises(KeyboardInterrupt):
+        survey.run(interrupted, fresh=True)
+    assert interrupted.parts().find()
+    monkeypatch.setattr(two_stage, "train", None)
+    anew = survey.run(interrupted, fresh=True)
+    assert len(calls) == 6 + 4
+    np.testing.assert_array_equal(anew[3].loss.values, whole.parts[3].loss.values)
+    with pytest.raises(TypeError):  # but never with those of before
+        survey.run(interrupted, fresh=True)
 
 
 def test_a_second_stage_goes_on_to_the_same_bits(tmp_path, monkeypatch):

@@ -6,7 +6,12 @@ from piste.api import open_run
 from piste.cli import main
 from piste.errors import InputError
 from piste.store import Store
-from support.faults import assert_every_damage_is_named, files_below
+from support.faults import (
+    assert_every_damage_is_named,
+    files_below,
+    flip,
+    remove,
+)
 
 
 @pytest.fixture(scope="module")
@@ -58,6 +63,19 @@ def test_every_file_of_an_interrupted_run(tiny, tmp_path):
         store.run(tiny, "tiny", stop)
 
 
+def test_a_file_that_cannot_be_read(store, tinier, monkeypatch):
+    def denied(path):
+        raise PermissionError(13, "Permission denied")
+
+    folder = store.find(tinier).folder
+    monkeypatch.setattr("piste.store.sealed.file_digest", denied)
+    with pytest.raises(InputError, match=r"npz: cannot be read \(Permission denied\);"):
+        open_run(folder)
+    monkeypatch.setattr("pathlib.Path.read_bytes", denied)
+    with pytest.raises(InputError, match=r"manifest.json: cannot be read \(Perm"):
+        open_run(folder)
+
+
 def test_an_absent_block_is_never_filled_in(store, tinier):
     """Also when it goes after the run was opened: arrays are read when used."""
     data = store.find(tinier).trajectory()
@@ -70,13 +88,16 @@ def test_an_absent_block_is_never_filled_in(store, tinier):
     assert data.query_noise.load().notnull().all()
 
 
-def test_the_commands_say_it_in_one_line(store, tinier, capsys):
+@pytest.mark.parametrize("name", ["manifest.json", "checkpoint.npz", "step/c.0"])
+def test_show_says_it_in_one_line(store, tinier, capsys, name):
     folder = store.find(tinier).folder
-
-    def show():
-        code = main(["show", str(folder)])
+    (path,) = folder.rglob(name)
+    content = path.read_bytes()
+    for damage in (flip, remove):
+        damage(path)
+        assert main(["show", str(folder)]) == 2
         shown = capsys.readouterr()
-        assert code == 2 and shown.out == "" and shown.err.count("\n") == 1
-        raise InputError(shown.err.strip())
-
-    assert_every_damage_is_named(folder, show, places=(0.3,))
+        assert shown.out == "" and shown.err.count("\n") == 1
+        assert path.name in shown.err
+        path.write_bytes(content)
+    assert main(["show", str(folder)]) == 0
