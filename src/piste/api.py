@@ -12,12 +12,12 @@ from piste import claims as _claims
 from piste import console
 from piste.claims import Judgements, Timeline, judge
 from piste.dynamics import Start, draw
-from piste.errors import InputError
 from piste.experiment import Experiment
 from piste.models import StackWeights
 from piste.papers import find_paper
 from piste.papers import preset as _preset
-from piste.store import Run, Store, read_manifest, run_in_memory
+from piste.store import Run, Store, run_in_memory
+from piste.store import open_run as _open_run
 from piste.tasks import TwoTokenData
 from piste.tasks.decision_lists import Instance
 from piste.values import override
@@ -44,11 +44,8 @@ def run(
 
 
 def open_run(folder: str | Path) -> Run:
-    """A stored run."""
-    folder = Path(folder)
-    if folder.suffix == ".partial":
-        raise InputError(f"run {folder}: not complete; piste run goes on with it")
-    return Run(folder, read_manifest(folder))
+    """A stored run, if every byte of it is as it was written."""
+    return _open_run(Path(folder))
 
 
 def stages(trajectory: xr.Dataset) -> Timeline:

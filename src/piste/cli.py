@@ -24,7 +24,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"error: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        words = "interrupted; the same command, without --fresh, goes on from here"
+        words = "interrupted; the same command goes on from here"
         print(f"\n{words}", file=sys.stderr)
         return INTERRUPTED
 
@@ -197,6 +197,8 @@ def _run(options, rest: list[str]) -> int:
             found = store.run(experiment, label, watch, options.fresh)
     else:
         out.print("already run; this is the stored result (--fresh runs again)")
+    for note in found.notes:
+        out.print(f"note: {note}", markup=False)
     describe_run(out, found)
     return 0
 
@@ -218,11 +220,12 @@ def import_file(path: Path | None) -> None:
 
 
 def _say_resuming(out, store, experiment, options) -> None:
-    partial = None if options.fresh else store.interrupted(experiment)
+    partial = store.interrupted(experiment, options.fresh)
     if partial is not None:
         out.print(
             f"resuming at step {partial.steps:,} of {experiment.steps:,} "
-            "(same bits as an uninterrupted run)"
+            f"({'; '.join(partial.notes) or 'same bits as an uninterrupted run'})",
+            markup=False,
         )
     elif options.resume:
         raise InputError(
@@ -250,7 +253,10 @@ def _show(options, rest: list[str]) -> int:
     from piste.console import console
     from piste.describe import describe_run
 
-    describe_run(console(), open_run(options.run))
+    out, run = console(), open_run(options.run)
+    for note in run.notes:
+        out.print(f"note: {note}", markup=False)
+    describe_run(out, run)
     return 0
 
 
@@ -302,6 +308,8 @@ def _reproduce(options, rest: list[str]) -> int:
             options.theory,
         )
     out.print()
+    for note in results.notes:
+        out.print(f"note: {note}", markup=False)
     for words in paper.part("summary").lines(results.tables):
         out.print(words)
     print_verdicts(out, results.judgements)
@@ -356,7 +364,9 @@ def _verify(options, rest: list[str]) -> int:
 
     out = console()
     found = verify(paper, options.out)
-    out.print(f"  {found.sentence()}\n")
+    out.print(f"  {found.sentence()}\n", markup=False)
+    for note in found.notes:
+        out.print(f"note: {note}", markup=False)
     print_verdicts(out, found.judgements)
     for judgement in found.judgements:
         out.print(f"\n[bold]{judgement.claim.name}[/bold]: {judgement.claim.statement}")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 import xarray as xr
+from rich.markup import escape
 
 from piste.figures import landscape as figures
 from piste.landscape.matched import ENOUGH
@@ -91,8 +92,8 @@ def _draw(survey: Survey, part: xr.Dataset) -> None:
 
 
 def lines(found: Compared) -> list[str]:
-    """What to print before the table: shares, losses and how well they match."""
-    said = []
+    """What to print before the table: notes, shares, losses and how well they match."""
+    said = [f"note: {escape(note)}" for note in found.parts[0].attrs["notes"]]
     for part in found.parts:
         one, other = (surface_of(part, kernel).centre for kernel in kernels_of(part))
         label = f"model {part.attrs['model']}, plane {part.attrs['direction']}"

@@ -33,6 +33,8 @@ class Results:
     tables: dict[str, tuple[str, pd.DataFrame]]
     pictures: int
     runs: int
+    notes: list[str]
+    """What must be said of stored results: other versions, data not compared."""
 
 
 def reproduce(
@@ -132,6 +134,8 @@ class Verified:
     runs: dict[str, int]
     """Runs or instances by study."""
     judgements: Judgements
+    notes: list[str]
+    """What must be said of the results that were judged."""
 
     def sentence(self) -> str:
         """Which runs were judged."""
@@ -151,8 +155,12 @@ def verify(paper: Paper, root: Path) -> Verified:
         stored = [study for study in studies if is_stored(study, folder)]
         if stored:
             evidence = {s.name: run_study(s, folder, _silent) for s in stored}
-            runs = {name: _count(found) for name, found in evidence.items()}
-            return Verified(folder, runs, judge(paper.part("claims").CLAIMS, evidence))
+            return Verified(
+                folder,
+                {name: _count(found) for name, found in evidence.items()},
+                judge(paper.part("claims").CLAIMS, evidence),
+                notes_of(evidence),
+            )
     raise InputError(
         f"out = {root}: has no complete runs of {paper.name}; "
         f"piste reproduce {paper.name} makes them"
@@ -187,7 +195,19 @@ def _write(
     )
     (folder / "report.html").write_text(page, "utf-8")
     count = sum(_count(evidence[study.name]) for study in studies)
-    return Results(folder, judgements, tables, len(pictures), count)
+    notes = notes_of(evidence)
+    return Results(folder, judgements, tables, len(pictures), count, notes)
+
+
+def notes_of(evidence: Evidence) -> list[str]:
+    """What the stored results of some studies say of themselves, each sentence once."""
+    every = [
+        f"{name}: {note}"
+        for name, found in evidence.items()
+        for part in ([found] if isinstance(found, xr.Dataset) else found)
+        for note in part.attrs.get("notes", ())
+    ]
+    return list(dict.fromkeys(every))
 
 
 def _runs(evidence: Evidence, name: str) -> list[xr.Dataset]:

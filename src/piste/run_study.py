@@ -1,7 +1,6 @@
 """Run one study of a paper, of whichever kind, or open it where it is stored."""
 
 import math
-import shutil
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -12,8 +11,8 @@ import xarray as xr
 from piste.landscape.survey import Survey
 from piste.landscape.survey import run as run_survey
 from piste.papers import Study
-from piste.store import Store, describe_parts, in_parts, make_folder, parts_there
-from piste.sweeps import run_sweep
+from piste.store import Parts, Store, discard, inputs_of
+from piste.sweeps import run_sweep, sweep_parts
 from piste.values import digest, to_json
 
 Watch = Callable[[int, float], None]
@@ -23,27 +22,26 @@ def is_stored(study: Study, folder: Path) -> bool:
     """Whether nothing of a study is left to run."""
     if study.experiments and study.landscape is None:
         store = Store(folder / "runs")
-        return all(store.find(experiment) for experiment in study.experiments)
-    return parts_there(_parts_folder(study, folder), _parts(study))
+        return all(store.has(experiment) for experiment in study.experiments)
+    return _parts(study, folder).find() is not None
 
 
-def _parts(study: Study) -> int:
+def _parts(study: Study, folder: Path) -> Parts:
+    """The parts of a study that is not made of runs."""
     if study.landscape is not None:
-        return study.landscape.pairs()
+        return _survey_of(study, folder).parts()
     if study.calculation is not None:
-        return study.calculation.parts()
-    return len(study.sweep.batches(study.batch))
+        return _calculation_parts(study, folder)
+    root, kept = folder / "sweeps", study.probes
+    return sweep_parts(study.sweep, root, kept, study.batch, study.until, study.name)
 
 
-def _parts_folder(study: Study, folder: Path) -> Path:
-    """A folder for each way to run a sweep: what is kept of it counts too."""
-    if study.landscape is not None:
-        return _survey_of(study, folder).folder
-    if study.calculation is not None:
-        way = [type(study.calculation).__name__, digest(study.calculation)]
-        return folder / "calculations" / f"{study.name}-{digest(way)[:8]}"
-    way = [study.sweep.digest, list(study.probes), study.batch, study.until]
-    return folder / "sweeps" / f"{study.name}-{digest(way)[:8]}"
+def _calculation_parts(study: Study, folder: Path) -> Parts:
+    calculation, root = study.calculation, folder / "calculations"
+    what = digest([type(calculation).__name__, digest(calculation)])
+    inputs = inputs_of(settings=[calculation])
+    count = calculation.parts()
+    return Parts(root, study.name, what, to_json(calculation), inputs, count)
 
 
 def run_study(
@@ -51,12 +49,18 @@ def run_study(
 ) -> list[xr.Dataset] | xr.Dataset:
     """Run a study, or open it; ``watch`` is told the steps of the whole of it."""
     if study.sweep is not None:
-        place = _parts_folder(study, folder)
         return run_sweep(
-            study.sweep, place, study.probes, study.batch, watch, fresh, study.until
+            study.sweep,
+            folder / "sweeps",
+            study.probes,
+            study.batch,
+            watch,
+            fresh,
+            study.until,
+            study.name,
         )
     if study.calculation is not None:
-        return _calculate(study, _parts_folder(study, folder), watch, fresh)
+        return _calculate(study, folder, watch, fresh)
     if study.landscape is not None:
         return _survey(_survey_of(study, folder), watch, fresh)
     store, found, done = Store(folder / "runs"), [], 0
@@ -70,10 +74,7 @@ def run_study(
 
 
 def _calculate(study: Study, folder: Path, watch: Watch, fresh: bool) -> xr.Dataset:
-    make_folder(folder)
-    describe_parts(folder, 1, to_json(study.calculation))
-
-    def make(index: int) -> xr.Dataset:
+    def make(index: int, attempt: str) -> xr.Dataset:
         began = time.perf_counter()
         with jax.enable_x64(True):
             part = study.calculation.part(index)
@@ -82,9 +83,12 @@ def _calculate(study: Study, folder: Path, watch: Watch, fresh: bool) -> xr.Data
     def after(index: int, part: xr.Dataset) -> None:
         watch(index + 1, math.nan)
 
-    parts = in_parts(folder, study.calculation.parts(), make, after, fresh)
+    parts = _calculation_parts(study, folder).compute(make, after, fresh)
     joined = xr.concat(parts, "cell", join="outer", combine_attrs="drop")
-    return joined.assign_attrs(seconds=sum(part.attrs["seconds"] for part in parts))
+    return joined.assign_attrs(
+        seconds=sum(part.attrs["seconds"] for part in parts),
+        notes=parts[0].attrs["notes"],
+    )
 
 
 def _survey_of(study: Study, folder: Path) -> Survey:
@@ -109,7 +113,7 @@ def _survey(survey: Survey, watch: Watch, fresh: bool) -> list[xr.Dataset]:
             direction == settings.planes() - 1
         ):  # its stages are large, and needed no more
             for kernel in survey.kernels:
-                shutil.rmtree(survey.stage(model, kernel), ignore_errors=True)
+                discard(survey.stage(model, kernel).folder())
 
     return run_survey(survey, bars, fresh, after)
 

@@ -15,7 +15,7 @@ from piste.experiment import Experiment, Record
 from piste.models import Classifier
 from piste.models.classifier import cross_entropy, logits
 from piste.rules import GD, Adam, Flow
-from piste.store import Store, run_in_memory
+from piste.store import Store, read_manifest, run_in_memory
 from piste.tasks import Text
 from piste.tasks.text import TEXTS
 from piste.testing import assert_close
@@ -108,19 +108,12 @@ def test_a_run_stopped_in_the_middle_of_an_epoch_ends_in_the_same_bits(tmp_path)
         store.run(SMALL, watch=stop)
     assert store.interrupted(SMALL).steps % (58 // 8) != 0
     (partial,) = store.root.glob("*.partial")
-    before = (partial / "manifest.json").read_text()
-    assert '"shares": 1' in before
-    other = before.replace('"shares": 1', '"shares": 2')
-    (partial / "manifest.json").write_text(other)
-    with pytest.raises(InputError, match="devices = 1: the interrupted run was shared"):
+    manifest = read_manifest(partial)
+    assert manifest.shares == 1 and manifest.inputs.data == TASK.load().digest
+    dataclasses.replace(manifest, shares=2).write(partial)
+    with pytest.raises(InputError, match="started on 2 devices .* .found 1.; --fresh"):
         store.run(SMALL)
-    other = before.replace(TASK.load().digest, "0123")
-    (partial / "manifest.json").write_text(other)
-    with pytest.raises(
-        InputError, match="data = .*: the interrupted run was begun with"
-    ):
-        store.run(SMALL)
-    (partial / "manifest.json").write_text(before)
+    manifest.write(partial)
     again = store.run(SMALL).trajectory()
     for name in ("train_loss", "validation_loss", "test_loss", "test_accuracy"):
         np.testing.assert_array_equal(again[name], whole[name])

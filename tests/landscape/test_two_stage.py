@@ -27,6 +27,7 @@ from piste.store import Store, save_state
 from piste.tasks import DecisionLists
 from piste.testing import assert_close
 from piste.values import override
+from support.faults import flip
 from support.small import REGRESSION, small
 
 LISTS = Experiment(
@@ -154,6 +155,17 @@ def test_a_study_is_stored_and_goes_on_where_it_was_stopped(tmp_path, monkeypatc
     monkeypatch.setattr(two_stage, "train", train)
     again = survey.run(interrupted, fresh=True)  # what is damaged is trained again
     np.testing.assert_array_equal(again[0].loss.values, whole.parts[0].loss.values)
+    # A fresh survey that is stopped goes on with the stages that it has made itself.
+    calls.clear()
+    with pytest.raises(KeyboardInterrupt):
+        survey.run(interrupted, fresh=True)
+    assert interrupted.parts().find()
+    monkeypatch.setattr(two_stage, "train", None)
+    anew = survey.run(interrupted, fresh=True)
+    assert len(calls) == 6 + 4
+    np.testing.assert_array_equal(anew[3].loss.values, whole.parts[3].loss.values)
+    with pytest.raises(TypeError):  # but never with those of before
+        survey.run(interrupted, fresh=True)
 
 
 def test_a_second_stage_goes_on_to_the_same_bits(tmp_path, monkeypatch):
@@ -171,7 +183,7 @@ def test_a_second_stage_goes_on_to_the_same_bits(tmp_path, monkeypatch):
     monkeypatch.setattr(stored, "save_state", stop)
     with pytest.raises(KeyboardInterrupt):
         survey.run(cut)
-    assert not list(cut.folder.glob("*.zarr"))
+    assert not list((tmp_path / "cut/landscape").rglob("*.zarr"))
     monkeypatch.setattr(stored, "save_state", save_state)
     monkeypatch.setattr(stored.Stage, "of", kept := Kept(stored.Stage.of))
     parts = survey.run(cut)
@@ -195,10 +207,15 @@ class Kept:
 def test_a_damaged_stage_is_named(tmp_path):
     one = Survey(REGRESSION, TINY, tmp_path)
     survey.run(one)
-    damaged = one.stage(1, "gaussian") / "snapshot-001.npz"
-    damaged.write_bytes(damaged.read_bytes()[:-1])
+    folder = one.stage(1, "gaussian").folder()
     other = Survey(REGRESSION, dataclasses.replace(TINY, plane="pca"), tmp_path)
-    with pytest.raises(InputError, match="snapshot-001.npz: damaged"):
+    damaged = folder / "snapshot-001.npz"
+    content = damaged.read_bytes()
+    damaged.write_bytes(content[:-1])
+    with pytest.raises(InputError, match="snapshot-001.npz: has .* bytes; must be"):
+        survey.run(other)
+    flip(damaged.write_bytes(content) and damaged)
+    with pytest.raises(InputError, match="snapshot-001.npz: is damaged"):
         survey.run(other)
 
 

@@ -1,3 +1,5 @@
+import dataclasses
+
 import pytest
 
 from piste.experiment import Experiment, Record
@@ -13,3 +15,9 @@ def tiny() -> Experiment:
     model = TwoLayer(key_width=6, value_width=3)
     record = Record(dense=20, test_every=3, chunk=8)
     return Experiment(task, model, Adam(learning_rate=1e-3), steps=80, record=record)
+
+
+@pytest.fixture(scope="session")
+def tinier(tiny) -> Experiment:
+    """Two chunks."""
+    return dataclasses.replace(tiny, steps=15)

@@ -12,6 +12,7 @@ from piste.dynamics import Plan
 from piste.errors import InputError
 from piste.rules import GD
 from piste.store import FORMAT, Store, run_in_memory
+from piste.store.sealed import seal_json, unseal_json
 
 
 class Crash(Exception):
@@ -78,16 +79,16 @@ def test_resumed_run_has_the_same_bits(whole, tiny, tmp_path, chunks):
 
 
 def test_torn_records_are_written_again(whole, tiny, tmp_path):
-    """A crash between the records and the checkpoint leaves half-written blocks."""
+    """A crash between the records and the checkpoint may leave anything after it."""
     store = Store(tmp_path)
     with pytest.raises(Crash):
         store.run(tiny, "tiny", crash_after(2))
     (partial,) = tmp_path.glob("*.partial")
-    blocks = sorted((partial / "trajectory.zarr" / "train_loss" / "c").rglob("*"))
-    files = [path for path in blocks if path.is_file()]
-    torn = files[0].parent / "2"
-    torn.write_bytes(b"half a bl")
+    assert len(list((partial / "chunks").iterdir())) == 2
+    (partial / "chunks" / "000002.npz").write_bytes(b"half a bl")
+    (partial / "chunks" / "000003.npz.new").write_bytes(b"")
     assert_same_bits(whole.trajectory(), store.run(tiny, "tiny").trajectory())
+    assert len(list(tmp_path.iterdir())) == 1
 
 
 def test_second_call_answers_from_the_store(whole, tiny):
@@ -101,36 +102,85 @@ def test_second_call_answers_from_the_store(whole, tiny):
 def test_fresh_runs_again(tiny, tmp_path):
     store, calls = Store(tmp_path), []
     first = store.run(tiny, "tiny")
-    store.run(tiny, "tiny", lambda step, loss: calls.append(step), fresh=True)
+    before = first.trajectory().load()
+    store.run(tiny, "other", lambda step, loss: calls.append(step), fresh=True)
     assert calls[-1] == tiny.steps
-    assert_same_bits(first.trajectory(), store.find(tiny).trajectory())
+    assert_same_bits(before, store.find(tiny).trajectory())
+    assert [path.name for path in tmp_path.iterdir()] == [first.folder.name]
+    with pytest.raises(InputError, match="was replaced meanwhile; open it again"):
+        first.trajectory()
 
 
-def test_damaged_checkpoint_is_refused_and_kept(tiny, tmp_path):
-    store = Store(tmp_path)
+def test_fresh_leaves_the_old_run_until_the_new_one_is_complete(tiny, tmp_path):
+    store, steps = Store(tmp_path), []
+    old = store.run(tiny, "tiny")
     with pytest.raises(Crash):
-        store.run(tiny, "tiny", crash_after(2))
-    (path,) = tmp_path.glob("*.partial/checkpoint.npz")
-    content = bytearray(path.read_bytes())
-    content[200] ^= 1
-    path.write_bytes(content)
-    with pytest.raises(InputError, match="damaged.*--fresh"):
-        store.run(tiny, "tiny")
-    assert path.read_bytes() == content
-    path.write_bytes(content[:50])
-    with pytest.raises(InputError, match="damaged"):
-        store.run(tiny, "tiny")
+        store.run(tiny, "tiny", crash_after(3), fresh=True)
+    assert store.find(tiny) == old
+    assert_same_bits(old.trajectory(), run_in_memory(tiny))
+    assert store.interrupted(tiny, fresh=True).steps < tiny.steps
+    store.run(tiny, "tiny", lambda step, loss: steps.append(step), fresh=True)
+    assert len(steps) == Plan.of(tiny).chunks - 3  # it went on
+    assert store.find(tiny).manifest != old.manifest
+    assert len(list(tmp_path.iterdir())) == 1
 
 
-def test_another_format_is_refused_and_kept(whole, tiny, tmp_path):
+def test_fresh_begins_again_what_it_did_not_begin(tiny, tmp_path, monkeypatch):
+    store, steps = Store(tmp_path), []
+    with pytest.raises(Crash):
+        store.run(tiny, "tiny", crash_after(3))
+    assert store.interrupted(tiny) and not store.interrupted(tiny, fresh=True)
+    with pytest.raises(Crash):
+        store.run(tiny, "tiny", crash_after(2), fresh=True)
+    with monkeypatch.context() as patch:  # other code would be mixed with its own
+        patch.setattr("piste.store.manifest.source_digest", lambda: "edited")
+        assert not store.interrupted(tiny, fresh=True)
+        with pytest.raises(Crash):
+            store.run(tiny, "tiny", crash_after(1), fresh=True)
+    store.run(tiny, "tiny", lambda step, loss: steps.append(step), fresh=True)
+    assert len(steps) == Plan.of(tiny).chunks
+
+
+def test_damaged_checkpoint_is_refused_and_kept(whole, tiny, tmp_path):
+    store = Store(tmp_path)
+    for fresh in (False, True):
+        with pytest.raises(Crash):
+            store.run(tiny, "tiny", crash_after(2), fresh)
+        (path,) = tmp_path.glob("*.partial/checkpoint.npz")
+        content = bytearray(path.read_bytes())
+        content[200] ^= 1
+        path.write_bytes(content)
+        for ask in (store.run, store.interrupted):
+            with pytest.raises(InputError, match=r"npz: is damaged.*--fresh"):
+                ask(tiny)
+        assert store.interrupted(tiny, fresh=True) is None
+        assert path.read_bytes() == content
+    # What --fresh itself had begun is no reason to stop either.
+    assert_same_bits(whole.trajectory(), store.run(tiny, fresh=True).trajectory())
+
+
+def test_another_format_is_refused_and_kept(tiny, tmp_path):
     store = Store(tmp_path)
     run = store.run(tiny, "tiny")
     path = run.folder / "manifest.json"
-    manifest = json.loads(path.read_text())
-    path.write_text(json.dumps(manifest | {"format": FORMAT + 1}))
+    data = unseal_json(path)
+    del data["digest"]
+    seal_json(path, data | {"format": FORMAT + 1})
     with pytest.raises(InputError, match=f"format = {FORMAT + 1}"):
         store.run(tiny, "tiny")
-    assert json.loads(path.read_text())["format"] == FORMAT + 1
+    assert unseal_json(path)["format"] == FORMAT + 1
+
+
+@pytest.mark.parametrize("suffix", ["", ".partial"])
+def test_a_store_of_format_1_is_refused_in_one_line(tiny, tmp_path, suffix):
+    folder = tmp_path / f"tiny-{tiny.digest[:8]}{suffix}"
+    folder.mkdir()
+    (folder / "manifest.json").write_text(json.dumps({"name": "tiny", "format": 1}))
+    for fresh in (False, True):
+        with pytest.raises(InputError, match="format = 1: .*--out") as caught:
+            Store(tmp_path).run(tiny, fresh=fresh)
+        assert "\n" not in str(caught.value)
+    assert len(list(tmp_path.iterdir())) == 1
 
 
 def test_divergence_ends_the_run_at_its_step(tiny, tmp_path):
@@ -155,6 +205,12 @@ def test_one_process_at_a_time(tiny, tmp_path):
 
 def test_manifest_says_how_it_ran(whole, tiny):
     manifest = whole.manifest
+    assert set(manifest.files) == {
+        path.relative_to(whole.folder).as_posix()
+        for path in whole.folder.rglob("*")
+        if path.is_file() and path.name != "manifest.json"
+    }
+    assert len(manifest.files) < 40
     assert manifest.value() == tiny
     assert manifest.form == "reduced" and manifest.steps == tiny.steps
     assert {"piste", "jax", "numpy"} <= set(manifest.environment["versions"])
@@ -171,31 +227,6 @@ def test_crash_before_the_first_checkpoint_starts_again(
             store.run(tiny, "tiny")
     assert list(tmp_path.glob("*.partial")) and store.interrupted(tiny) is None
     assert_same_bits(whole.trajectory(), store.run(tiny, "tiny").trajectory())
-
-
-def test_crash_between_checkpoint_and_manifest(whole, tiny, tmp_path, monkeypatch):
-    store = Store(tmp_path)
-
-    with monkeypatch.context() as patch:
-        patch.setattr("piste.store.manifest.Manifest.write", crash)
-        with pytest.raises(Crash):
-            store.run(tiny, "tiny")
-    run = store.run(tiny, "tiny")
-    assert run.manifest.steps == tiny.steps
-    assert_same_bits(whole.trajectory(), run.trajectory())
-
-
-def test_crash_before_the_last_rename_trains_nothing_again(tiny, tmp_path, monkeypatch):
-    store, calls = Store(tmp_path), []
-    wild = dataclasses.replace(tiny, rule=GD(learning_rate=1e200), form="full")
-    for experiment in (tiny, wild):
-        with monkeypatch.context() as patch:
-            patch.setattr("pathlib.Path.rename", crash)
-            with pytest.raises(Crash):
-                store.run(experiment, "tiny")
-        run = store.run(experiment, "tiny", lambda step, loss: calls.append(step))
-        assert not calls
-        assert_same_bits(run.trajectory(), run_in_memory(experiment))
 
 
 def test_another_name_resumes_the_same_run(whole, tiny, tmp_path):
@@ -218,6 +249,17 @@ def test_a_partial_run_or_a_sweep_is_not_shown_as_a_run(tiny, tmp_path):
         open_run(partial)
     other = tmp_path / "other"
     other.mkdir()
-    (other / "manifest.json").write_text(json.dumps({"format": FORMAT, "axes": {}}))
+    seal_json(other / "manifest.json", {"format": FORMAT, "kind": "parts"})
     with pytest.raises(InputError, match="must be that of a single run"):
         open_run(other)
+
+
+def test_a_partial_run_that_was_renamed_is_not_complete(tiny, tmp_path):
+    store = Store(tmp_path)
+    with pytest.raises(Crash):
+        store.run(tiny, "tiny", crash_after(2))
+    (partial,) = tmp_path.glob("*.partial")
+    renamed = partial.rename(partial.with_suffix(""))
+    for ask in (lambda: store.find(tiny), lambda: open_run(renamed)):
+        with pytest.raises(InputError, match="not complete"):
+            ask()

@@ -8,9 +8,10 @@ import pytest
 
 from piste.errors import InputError
 from piste.rules import GD
-from piste.store import FORMAT, run_in_memory
-from piste.sweeps import Sweep, run_batch, run_sweep
+from piste.store import read_manifest, run_in_memory
+from piste.sweeps import Sweep, local, run_batch, run_sweep, sweep_parts
 from piste.sweeps.grid import static_part
+from support.faults import assert_every_damage_is_named
 from support.small import small
 
 PROBES = ("train_loss", "value_noise", "test_error")
@@ -77,8 +78,9 @@ def test_a_stopped_sweep_goes_on_where_it_stopped(tmp_path):
 
     with pytest.raises(Stop):
         run_sweep(sweep, tmp_path / "a", PROBES, batch=2, watch=stop)
-    assert len(list((tmp_path / "a").glob("batch-*.zarr"))) == 1
-    assert not list((tmp_path / "a").glob("*.partial"))
+    (partial,) = (tmp_path / "a").glob("*.partial")
+    assert len(list(partial.glob("part-*.zarr"))) == 1
+    assert not list(partial.glob("*.new"))
     resumed = run_sweep(sweep, tmp_path / "a", PROBES, batch=2)
     whole = run_sweep(sweep, tmp_path / "b", PROBES, batch=2)
     for name in PROBES:
@@ -110,8 +112,66 @@ def test_a_batch_may_stop_when_all_losses_are_low(tmp_path):
 
 def test_another_version_is_refused(tmp_path):
     sweep = Sweep(short(), {"seed": range(2)})
-    run_sweep(sweep, tmp_path, PROBES, batch=2)
-    path = tmp_path / "manifest.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | {"format": FORMAT + 1}))
-    with pytest.raises(InputError, match="another version"):
+    parts = sweep_parts(sweep, tmp_path, PROBES, batch=2)
+    folder = tmp_path / f"sweep-{parts.what[:8]}"  # an address of format 1
+    folder.mkdir()
+    (folder / "manifest.json").write_text(json.dumps({"format": 1, "axes": {}}))
+    with pytest.raises(InputError, match="format = 1: written by another version"):
         run_sweep(sweep, tmp_path, PROBES, batch=2)
+
+
+def test_other_ways_to_run_it_have_other_folders(tmp_path):
+    sweep = Sweep(short(), AXES)
+    ways = [
+        sweep_parts(sweep, tmp_path, PROBES, batch=2),
+        sweep_parts(sweep, tmp_path, PROBES[:1], batch=2),
+        sweep_parts(sweep, tmp_path, PROBES, batch=4),
+        sweep_parts(sweep, tmp_path, PROBES, batch=2, until=0.1),
+        sweep_parts(Sweep(short(), {"seed": range(2)}), tmp_path, PROBES, batch=2),
+    ]
+    assert len({way.place.folder() for way in ways}) == len(ways)
+
+
+def test_fresh_builds_aside_and_replaces_all_at_once(tmp_path, monkeypatch):
+    """An interrupted fresh sweep is no mixture of old and new parts."""
+    sweep = Sweep(short(), AXES)
+    real = local._run_cells
+    monkeypatch.setattr(local, "_run_cells", lambda *args: real(*args) + 1)
+    old = run_sweep(sweep, tmp_path, PROBES, batch=2)
+    made = []
+
+    def stop(cells, *rest):
+        if len(made) == 2:
+            raise KeyboardInterrupt
+        made.append(cells)
+        return real(cells, *rest)
+
+    monkeypatch.setattr(local, "_run_cells", stop)
+    with pytest.raises(KeyboardInterrupt):
+        run_sweep(sweep, tmp_path, PROBES, batch=2, fresh=True)
+    served = run_sweep(sweep, tmp_path, PROBES, batch=2)
+    np.testing.assert_array_equal(served.train_loss, old.train_loss)
+    monkeypatch.setattr(
+        local, "_run_cells", lambda *args: made.append(1) or real(*args)
+    )
+    new = run_sweep(sweep, tmp_path, PROBES, batch=2, fresh=True)
+    np.testing.assert_allclose(new.train_loss + 1, old.train_loss)
+    assert len(list(tmp_path.iterdir())) == 1
+    assert len(made) == 3  # the first two parts were kept
+
+
+def test_damage_is_one_line_that_names_the_file(tmp_path):
+    """Every file of a complete and of an interrupted sweep, in every way."""
+    sweep = Sweep(short(), AXES)
+
+    def make():
+        return run_sweep(sweep, tmp_path, PROBES, batch=2)
+
+    truth = make()
+    (folder,) = tmp_path.iterdir()
+    assert_every_damage_is_named(folder, make, places=(0.5,))
+    partial = folder.rename(folder.with_name(folder.name + ".partial"))
+    manifest = read_manifest(partial, "parts")
+    dataclasses.replace(manifest, complete=False).write(partial)
+    assert_every_damage_is_named(partial, make, places=(0.5,))
+    np.testing.assert_array_equal(make().train_loss, truth.train_loss)

@@ -22,6 +22,20 @@ class ImageSet:
         for part in vars(self).values():
             part.flags.writeable = False
 
+    @functools.cached_property
+    def digest(self) -> str:
+        """What tells these images and labels from others."""
+        found = hashlib.sha256()
+        for part in (
+            self.train_images,
+            self.train_labels,
+            self.test_images,
+            self.test_labels,
+        ):
+            found.update(repr((part.shape, part.dtype)).encode())
+            found.update(np.ascontiguousarray(part).data)
+        return found.hexdigest()[:16]
+
 
 def grey(
     levels: Num[np.ndarray, "image ..."], white: int

@@ -1,6 +1,6 @@
 """A second stage on disk: a file for each snapshot, and the state to go on from."""
 
-import shutil
+import dataclasses
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,67 +10,101 @@ import numpy as np
 from piste.dynamics import State, System
 from piste.errors import InputError
 from piste.experiment import Experiment
-from piste.store import CHECKPOINT, alone, check_shares, load_state, save_state
+from piste.store import (
+    CHECKPOINT,
+    Found,
+    Fresh,
+    Manifest,
+    Place,
+    Site,
+    building,
+    check_shares,
+    load_state,
+    read_progress,
+    save_state,
+    unseal,
+)
 from piste.store.runs import Watch
+from piste.values import to_json
 
 from .two_stage import Stage, go_on, second_system
 
-SHARES = "shares"
-"""The file that says over how many devices the work is shared out."""
-
 
 def stored_stage(
-    folder: Path,
+    place: Place,
     experiment: Experiment,
     kernel: str,
     times: np.ndarray,
     begin: Callable[[], State],
     watch: Callable[[], Watch],
-    fresh: bool = False,
+    fresh: Fresh = False,
 ) -> Stage:
-    """The stage of a folder: read, or trained to its end from where it was stopped.
+    """The stage of a place: read, or trained to its end from where it was stopped.
 
     ``begin`` gives the state of the first stage; it is asked for only where nothing of
     the second is there, and ``watch`` only where something is to be trained.
     """
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    # Surveys of other planes use the same stages.
-    with alone(folder.with_suffix(".lock")), jax.enable_x64(True):
-        if fresh:
-            shutil.rmtree(folder, ignore_errors=True)
+    with jax.enable_x64(True):
         system = second_system(experiment, kernel)
-        state, done = _reached(folder, system, begin)
-        if done < times.size:
-            state = _train(folder, system, times, state, done, watch())
-        _check(experiment, kernel, state)
-        params = [_snapshot(folder, index, system) for index in range(times.size)]
+        found = place.find_for(fresh)
+        if found is None:
+            begun = Manifest(
+                name=place.name,
+                what=place.what,
+                experiment=[to_json(experiment), kernel, times.tolist()],
+                inputs=place.inputs,
+                kind=place.kind,
+                shares=system.form.shares(),
+            )
+            found = _build(place, begun, system, times, begin, watch, fresh)
+        found.check()
+        state, _ = load_state(found.folder / CHECKPOINT, system.start())
+        _check_end(experiment, kernel, state)
+        params = [_snapshot(found.folder, index, system) for index in range(times.size)]
         return Stage.of(
             kernel, system, int(state.step) - int(times[-1]) + times, params
         )
 
 
+def _build(
+    place: Place, begun: Manifest, system: System, times, begin, watch, fresh: Fresh
+) -> Found:
+    # Surveys of other planes use the same stages.
+    with building(place, fresh, _check_snapshots) as site:
+        found = place.find_for(fresh) or site.finish_again()
+        return found or _train(site, begun, system, times, begin, watch)
+
+
+def _train(
+    site: Site, begun: Manifest, system: System, times: np.ndarray, begin, watch
+) -> Found:
+    """Go on; the snapshot is written before the state that says that it is there."""
+    first, done = _reached(site.folder, system, begin)
+    manifest, last = site.begin(begun), first
+    check_shares(begun.shares, manifest.shares)
+    told = watch() if done < times.size else None
+    for index, last, loss in go_on(system, first, times, done):
+        save_state(_place(site.folder, index), _bare(last), 1)
+        save_state(site.folder / CHECKPOINT, last, index + 1)
+        if told is not None:
+            told(int(times[index]), loss)
+    steps, diverged = int(last.step), int(last.diverged)
+    return site.finish(dataclasses.replace(manifest, steps=steps, diverged=diverged))
+
+
 def _reached(folder: Path, system: System, begin) -> tuple[State, int]:
     """The last state that was written, and how many snapshots it has behind it."""
-    path, shares = folder / CHECKPOINT, folder / SHARES
-    if not path.exists():
-        return begin(), 0
-    check_shares(system.form.shares(), int(shares.read_text()))
-    return load_state(path, system.start())
+    path = folder / CHECKPOINT
+    return load_state(path, system.start()) if path.exists() else (begin(), 0)
 
 
-def _train(folder, system: System, times, state: State, done: int, watch: Watch):
-    """Go on; the snapshot is written before the state that says that it is there."""
-    folder.mkdir(exist_ok=True)
-    (folder / SHARES).write_text(str(system.form.shares()))
-    last = state
-    for index, last, loss in go_on(system, state, times, done):
-        save_state(_place(folder, index), _bare(last), 1)
-        save_state(folder / CHECKPOINT, last, index + 1)
-        watch(int(times[index]), loss)
-    return last
+def _check_snapshots(folder: Path, manifest: Manifest) -> None:
+    """Refuse to go on where a snapshot before the checkpoint is not whole."""
+    for index in range(read_progress(folder / CHECKPOINT).chunks):
+        unseal(_place(folder, index))
 
 
-def _check(experiment: Experiment, kernel: str, state: State) -> None:
+def _check_end(experiment: Experiment, kernel: str, state: State) -> None:
     if int(state.diverged) >= 0:
         raise InputError(
             f"second stage with {kernel}, seed {experiment.seed}: the loss is not finite "
@@ -85,7 +119,7 @@ def _place(folder: Path, index: int) -> Path:
 
 def _bare(state: State) -> State:
     """Without the rule's memory, which is twice as large under Adam."""
-    return State(state.params, (), state.step, state.diverged, state.still)
+    return dataclasses.replace(state, rule=())
 
 
 def _snapshot(folder: Path, index: int, system: System):

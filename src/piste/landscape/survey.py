@@ -19,7 +19,7 @@ import xarray as xr
 from piste.dynamics import State
 from piste.experiment import Experiment
 from piste.models import KERNELS, Classifier, Stack, TwoLayer
-from piste.store import Store, describe_parts, in_parts, make_folder, parts_there
+from piste.store import STAGE, Fresh, Inputs, Parts, Place, Store, inputs_of
 from piste.store.runs import Watch
 from piste.streams import Stream, stream
 from piste.values import digest, field_error, option, override, to_json, value
@@ -101,21 +101,33 @@ class Survey:
 
     @property
     def folder(self) -> Path:
-        """Equal surveys have equal folders."""
-        what = [to_json(written_out(self.experiment)), to_json(self.settings)]
-        return self.root / "landscape" / f"{self.name}-{digest(what)[:8]}"
+        """Equal surveys of equal data have equal folders."""
+        return self.parts().place.folder()
+
+    def parts(self) -> Parts:
+        """All pairs of surfaces, and where they are stored."""
+        about = [to_json(written_out(self.experiment)), to_json(self.settings)]
+        root, count = self.root / "landscape", self.settings.pairs()
+        return Parts(root, self.name, digest(about), about, self.inputs, count)
+
+    @functools.cached_property
+    def inputs(self) -> Inputs:
+        """Forms, data and code, of both kernels."""
+        first = written_out(self.experiment)
+        second = override(first, {"model.kernel": self.settings.kernel_two})
+        return inputs_of(first, second)
 
     def times(self) -> np.ndarray:
         """The steps of a second stage at which snapshots are kept."""
         steps = self.settings.steps_two or self.experiment.steps
         return snapshot_times(steps, self.settings.snapshots)
 
-    def stage(self, model: int, kernel: str) -> Path:
+    def stage(self, model: int, kernel: str) -> Place:
         """Where a second stage is stored; other planes of the same model use it too."""
         experiment = self.model(model)
-        what = [to_json(experiment), kernel, self.times().tolist()]
-        name = f"{kernel}-seed={experiment.seed}-{digest(what)[:8]}"
-        return self.root / "landscape" / "stages" / name
+        what = digest([to_json(experiment), kernel, self.times().tolist()])
+        root, name = self.root / "landscape/stages", f"{kernel}-seed={experiment.seed}"
+        return Place(root, name, what, self.inputs, STAGE)
 
     def model(self, number: int) -> Experiment:
         """The experiment of one model: the next seeds."""
@@ -126,33 +138,31 @@ class Survey:
 def run(
     survey: Survey,
     bars: Bars = silent,
-    fresh: bool = False,
+    fresh: Fresh = False,
     after: Callable[[int, xr.Dataset], None] = lambda index, part: None,
 ) -> list[xr.Dataset]:
     """All pairs of surfaces, model by model: from the store where they are there.
 
     ``after`` is told the number of each pair that is there, and the pair.
     """
-    settings, folder = survey.settings, survey.folder
-    if fresh or not parts_there(folder, settings.pairs()):  # else no data are needed
+    settings, parts = survey.settings, survey.parts()
+    if not parts.place.find_for(fresh):  # else no data are needed
         check(survey)
-        make_folder(folder)
-        describe_parts(folder, 1, [to_json(survey.experiment), to_json(settings)])
 
     @functools.lru_cache(maxsize=1)
-    def both(model: int) -> dict[str, Stage]:
-        return _stages(survey, model, bars, fresh)
+    def both(model: int, attempt: str) -> dict[str, Stage]:
+        return _stages(survey, model, bars, attempt)
 
-    def make(index: int) -> xr.Dataset:
+    def make(index: int, attempt: str) -> xr.Dataset:
         began, (model, direction) = (
             time.perf_counter(),
             divmod(index, settings.planes()),
         )
         with jax.enable_x64(True):
-            part = _pair(survey, both(model), model, direction, bars)
+            part = _pair(survey, both(model, attempt), model, direction, bars)
         return part.assign_attrs(seconds=time.perf_counter() - began)
 
-    return in_parts(folder, settings.pairs(), make, after, fresh)
+    return parts.compute(make, after, fresh)
 
 
 def check(survey: Survey) -> None:
@@ -173,7 +183,7 @@ def _moved(params):
 # --- stages -------------------------------------------------------------------------
 
 
-def _stages(survey: Survey, model: int, bars: Bars, fresh: bool) -> dict[str, Stage]:
+def _stages(survey: Survey, model: int, bars: Bars, fresh: str) -> dict[str, Stage]:
     """Both second stages of a model; the first is trained if one of them is missing."""
     experiment, times = survey.model(model), survey.times()
 
@@ -183,9 +193,9 @@ def _stages(survey: Survey, model: int, bars: Bars, fresh: bool) -> dict[str, St
         return first_stage(experiment, Store(survey.root / "runs"), watch, fresh)
 
     def stage(kernel: str) -> Stage:
-        folder = survey.stage(model, kernel)
+        place = survey.stage(model, kernel)
         watch = functools.partial(bars, kernel, int(times[-1]))
-        return stored_stage(folder, experiment, kernel, times, begin, watch, fresh)
+        return stored_stage(place, experiment, kernel, times, begin, watch, fresh)
 
     return {kernel: stage(kernel) for kernel in survey.kernels}
 

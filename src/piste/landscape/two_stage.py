@@ -24,7 +24,7 @@ from piste.dynamics import (
 )
 from piste.errors import InputError
 from piste.experiment import Experiment
-from piste.store import CHECKPOINT, Store, load_state
+from piste.store import CHECKPOINT, Fresh, Store, load_state
 from piste.store.runs import Watch
 from piste.values import field_error, override
 
@@ -89,7 +89,7 @@ def first_stage(
     experiment: Experiment,
     store: Store | None = None,
     watch: Watch = lambda step, loss: None,
-    fresh: bool = False,
+    fresh: Fresh = False,
 ) -> State:
     """Train an experiment to its end; a store resumes it, or has it already."""
     experiment = written_out(experiment)

@@ -1,36 +1,43 @@
-"""Where runs live on disk: found by content, crash-safe, resumable."""
+"""Where results live on disk: found by content, crash-safe, resumable."""
 
+from .checkpoint import CHECKPOINT
 from .checkpoint import load as load_state
+from .checkpoint import progress as read_progress
 from .checkpoint import save as save_state
-from .checkpoint import write_atomically
-from .manifest import FORMAT, Manifest, environment, read_manifest
-from .parts import describe_parts, in_parts, parts_there
-from .runs import (
-    CHECKPOINT,
-    Run,
-    Store,
-    alone,
-    check_shares,
-    make_folder,
-    run_in_memory,
-)
+from .files import discard, make_folder, write_atomically
+from .folders import Found, Fresh, Place, Site, building
+from .inputs import Inputs, inputs_of
+from .manifest import FORMAT, STAGE, Manifest, environment, read_manifest
+from .parts import Parts
+from .runs import Interrupted, Run, Store, check_shares, open_run, run_in_memory
+from .sealed import unseal
 
 __all__ = [
     "CHECKPOINT",
     "FORMAT",
+    "STAGE",
+    "Found",
+    "Fresh",
+    "Inputs",
+    "Interrupted",
     "Manifest",
+    "Parts",
+    "Place",
     "Run",
+    "Site",
     "Store",
-    "alone",
+    "building",
     "check_shares",
-    "describe_parts",
+    "discard",
     "environment",
-    "in_parts",
+    "inputs_of",
     "load_state",
     "make_folder",
-    "parts_there",
+    "open_run",
     "read_manifest",
+    "read_progress",
     "run_in_memory",
     "save_state",
+    "unseal",
     "write_atomically",
 ]

@@ -1,6 +1,7 @@
-"""What a run directory says about itself."""
+"""What a folder of the store says about itself."""
 
-import json
+import dataclasses
+import functools
 import os
 import platform
 from dataclasses import asdict, dataclass, field
@@ -11,23 +12,28 @@ from typing import Any
 
 import jax
 
+import piste
 from piste.errors import InputError
 from piste.experiment import Experiment
 from piste.values import from_json
 
-from .checkpoint import write_atomically
+from .inputs import Inputs
+from .sealed import Files, damaged, file_digest, seal_json, unseal_json
 
-FORMAT = 1
-"""Version of the layout of a run directory; another one is refused."""
+FORMAT = 2
+"""Version of the layout of a folder; another one is refused."""
 
 FILE = "manifest.json"
+
+RUN, PARTS, STAGE = "run", "parts", "stage"
+"""Kinds of results: a run, a result in parts, a second stage of training."""
 
 
 def environment() -> dict[str, Any]:
     """Versions, device and cores: what besides the experiment can change a bit."""
-    packages = ("piste", "jax", "jaxlib", "optax", "numpy")
     return {
-        "versions": {name: version(name) for name in packages},
+        "versions": dict(_versions()),
+        "source": source_digest(),
         "python": platform.python_version(),
         "system": f"{platform.system()} {platform.machine()}",
         "device": str(jax.devices()[0].device_kind),
@@ -36,15 +42,56 @@ def environment() -> dict[str, Any]:
     }
 
 
+@functools.cache
+def _versions() -> dict[str, str]:
+    packages = ("piste", "jax", "jaxlib", "optax", "numpy")
+    return {name: version(name) for name in packages}
+
+
+@functools.cache
+def source_digest() -> str:
+    """Digest of the code of piste: a version may have been edited."""
+    folder = Path(str(piste.__file__)).parent
+    files = sorted(path for path in folder.rglob("*.py"))
+    parts = [f"{path.relative_to(folder)} {file_digest(path)}" for path in files]
+    return Inputs(code="\n".join(parts)).digest
+
+
+def differences(before: dict[str, Any], now: dict[str, Any]) -> str:
+    """What differs between two environments, in words; empty if nothing does."""
+    old, new = _facts(before), _facts(now)
+    changed = [
+        f"{name} {old.get(name)} (now {new.get(name)})"
+        for name in sorted(old | new)
+        if old.get(name) != new.get(name)
+    ]
+    # A new version of piste has another source: that need not be said as well.
+    if len(changed) > 1 and old.get("piste") != new.get("piste"):
+        changed = [words for words in changed if not words.startswith("source ")]
+    return ", ".join(changed)
+
+
+def _facts(given: dict[str, Any]) -> dict[str, Any]:
+    """One level; how many devices were made of the cores is compared elsewhere."""
+    plain = {name: fact for name, fact in given.items() if name != "devices"}
+    return plain | plain.pop("versions", {})
+
+
 @dataclass(frozen=True)
 class Manifest:
-    """The resolved experiment, where and how it ran, and how it ended."""
+    """What was run, from which inputs, where and how, and how it ended."""
 
     name: str
-    experiment: dict[str, Any]
-    form: str
+    what: str
+    """Digest of what was run: the first part of the folder's address."""
+    experiment: Any
+    """The experiment, resolved; of other kinds, all that fixes the result."""
+    inputs: Inputs
+    """Form, data and code: the second part of the address."""
+    kind: str = RUN
     format: int = FORMAT
-    environment: dict[str, Any] = field(default_factory=environment)
+    environments: list[dict[str, Any]] = field(default_factory=lambda: [environment()])
+    """Where it ran; more than one if it was resumed in another."""
     started: str = field(default_factory=lambda: now())
     seconds: float = 0.0
     steps: int = 0
@@ -53,17 +100,53 @@ class Manifest:
     """Why the run stopped early; empty if it did not."""
     shares: int = 1
     """Devices that the batches were shared out over; rounding depends on how many."""
-    data: str = ""
-    """Digest of data that came from a user's own files."""
+    fresh: str = ""
+    """A word of its own if it was begun to replace what was there."""
+    complete: bool = False
+    """Whether nothing is left to run."""
+    files: Files = field(default_factory=dict)
+    """Size and digest of every file that belongs to what is done."""
+
+    @property
+    def environment(self) -> dict[str, Any]:
+        """Where it ran last."""
+        return self.environments[-1]
+
+    @property
+    def form(self) -> str:
+        """The arithmetic."""
+        return self.inputs.form
 
     def write(self, folder: Path) -> None:
-        """Replace the manifest of a run directory."""
-        text = json.dumps(asdict(self), indent=2, ensure_ascii=False)
-        write_atomically(folder / FILE, text.encode())
+        """Replace the manifest of a folder."""
+        seal_json(folder / FILE, asdict(self))
 
     def value(self) -> Experiment:
         """The experiment as a value."""
         return from_json(Experiment, self.experiment)
+
+    def resumed(self) -> "Manifest":
+        """With the present environment, if it is another than the last one."""
+        present = environment()
+        if not differences(self.environment, present):
+            return self
+        together = [*self.environments, present]
+        return dataclasses.replace(self, environments=together)
+
+    def notes(self) -> tuple[str, ...]:
+        """What a reader must know about the environments, in sentences."""
+        found = []
+        for before, after in zip(
+            self.environments, self.environments[1:], strict=False
+        ):
+            changed = differences(before, after).replace("(now", "(then")
+            found.append(f"it was resumed in another environment: {changed}; {BITS}")
+        if changed := differences(self.environment, environment()):
+            found.append(f"it was made in another environment: {changed}; {BITS}")
+        return tuple(found)
+
+
+BITS = "bits may differ from those of one uninterrupted run here"
 
 
 def now() -> str:
@@ -71,24 +154,21 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-def read_manifest(folder: Path) -> Manifest:
-    """Read a run's manifest, or say in one line why it is none of ours."""
+def read_manifest(folder: Path, kind: str = RUN) -> Manifest:
+    """Read a folder's manifest, or say in one line why it is none of ours."""
     path = folder / FILE
-    try:
-        data = json.loads(path.read_text())
-    except FileNotFoundError:
-        raise InputError(
-            f"run {folder}: no {FILE} here; must be a run of piste"
-        ) from None
-    except (OSError, ValueError) as error:
-        raise InputError(f"manifest {path}: cannot be read ({error})") from None
-    found = data.get("format") if isinstance(data, dict) else None
+    if not os.path.lexists(path):
+        raise InputError(f"run {folder}: no {FILE} here; must be a run of piste")
+    data = unseal_json(path)
+    found = data.get("format")
     if found != FORMAT:
         raise InputError(
             f"store {folder}: format = {found}: written by another version of piste; "
             f"must be {FORMAT}; choose another folder with --out"
         )
-    try:
-        return Manifest(**data)
-    except TypeError:
-        raise InputError(f"manifest {path}: must be that of a single run") from None
+    if data.pop("digest", None) is None:
+        raise damaged(path, "is damaged")
+    if data.get("kind") != kind:
+        raise InputError(f"manifest {path}: must be that of a single {kind}")
+    data["inputs"] = Inputs(**data["inputs"])
+    return Manifest(**data)

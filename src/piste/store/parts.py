@@ -1,76 +1,100 @@
 """A result in parts: each on disk as a whole or not at all.
 
-What is interrupted goes on with the first part that is missing.
+What is interrupted goes on with the first part that is missing. A part counts when the
+manifest lists its files.
 """
 
-import json
-import shutil
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
+import dataclasses
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import xarray as xr
 
-from piste.errors import InputError
+from .arrays import open_arrays, write_dataset
+from .folders import Found, Fresh, Place, Site, building
+from .inputs import Inputs
+from .manifest import PARTS, Manifest
+from .sealed import list_files
 
-from .checkpoint import write_atomically
-from .manifest import FILE, FORMAT, environment
-from .runs import alone
-
-
-def part_places(folder: Path, count: int) -> list[Path]:
-    """Where the parts are stored."""
-    return [folder / f"batch-{number:03d}.zarr" for number in range(count)]
-
-
-def parts_there(folder: Path, count: int) -> bool:
-    """Whether no part is missing."""
-    return all(place.exists() for place in part_places(folder, count))
+Make = Callable[[int, str], xr.Dataset]
+"""Makes the part of a number, for an attempt to make all anew, or none."""
+After = Callable[[int, xr.Dataset], None]
+"""Told the number of each part that is there, and the part."""
 
 
-def describe_parts(
-    folder: Path, batch: int, base: Any, axes: Mapping[str, Sequence] | None = None
-) -> None:
-    """Say what is here; refuse a folder that another version wrote."""
-    path = folder / FILE
-    if path.exists():
-        found = json.loads(path.read_text()).get("format")
-        if found != FORMAT:
-            raise InputError(
-                f"store {folder}: format = {found}: written by another version of "
-                f"piste; must be {FORMAT}; choose another folder with --out"
-            )
-        return
-    varied = {name: list(values) for name, values in (axes or {}).items()}
-    about = {"format": FORMAT, "experiment": base, "axes": varied, "batch": batch}
-    about |= {"environment": environment()}
-    text = json.dumps(about, indent=2, ensure_ascii=False)
-    write_atomically(path, text.encode())
+@dataclass(frozen=True)
+class Parts:
+    """A result in so many parts, and where it is."""
+
+    root: Path
+    name: str
+    what: str
+    """Digest of all that fixes the result."""
+    about: Any
+    """The same in plain data, for the reader."""
+    inputs: Inputs
+    count: int
+
+    @property
+    def place(self) -> Place:
+        """Its address."""
+        return Place(self.root, self.name, self.what, self.inputs, PARTS)
+
+    def find(self) -> Found | None:
+        """The complete result, if it is there."""
+        return self.place.find()
+
+    def compute(
+        self, make: Make, after: After, fresh: Fresh = False
+    ) -> list[xr.Dataset]:
+        """Make the parts that are missing, one process at a time; return all of them."""
+        if found := self.place.find_for(fresh):
+            return self._read(found, after)
+        with building(self.place, fresh) as site:
+            # Another process may have ended it before the lock was ours.
+            if found := self.place.find_for(fresh) or site.finish_again():
+                return self._read(found, after)
+            return self._read(self._build(site, make, after), _silent)
+
+    def _build(self, site: Site, make: Make, after: After) -> Found:
+        begun = Manifest(self.name, self.what, self.about, self.inputs, PARTS)
+        manifest = site.begin(begun)
+        for index in range(self.count):
+            if not _has(manifest, index):
+                part = make(index, site.fresh)
+                manifest = _store(site.folder, manifest, index, part)
+            after(index, open_arrays(site.folder / _name(index)).load())
+        return site.finish(manifest)
+
+    def _read(self, found: Found, after: After) -> list[xr.Dataset]:
+        found.check()
+        parts = []
+        for index in range(self.count):
+            part = open_arrays(found.folder / _name(index)).load()
+            parts.append(part.assign_attrs(notes=list(found.notes)))
+            after(index, parts[-1])
+        return parts
 
 
-def in_parts(
-    folder: Path,
-    count: int,
-    make: Callable[[int], xr.Dataset],
-    after: Callable[[int, xr.Dataset], None],
-    fresh: bool = False,
-) -> list[xr.Dataset]:
-    """Make the parts that are missing, one process at a time; return all of them."""
-    found = []
-    reading = not fresh and parts_there(folder, count)
-    with nullcontext() if reading else alone(folder / ".lock"):
-        for index, place in enumerate(part_places(folder, count)):
-            if fresh or not place.exists():
-                _store(make(index), place)
-            found.append(xr.open_zarr(place, consolidated=False, chunks=None).load())
-            after(index, found[-1])
-    return found
+def _name(index: int) -> str:
+    return f"part-{index:03d}.zarr"
 
 
-def _store(data: xr.Dataset, place: Path) -> None:
-    aside = place.with_suffix(".partial")
-    shutil.rmtree(aside, ignore_errors=True)
-    data.to_zarr(aside, zarr_format=3, consolidated=False)
-    shutil.rmtree(place, ignore_errors=True)
-    aside.rename(place)
+def _has(manifest: Manifest, index: int) -> bool:
+    return any(name.startswith(f"{_name(index)}/") for name in manifest.files)
+
+
+def _store(folder: Path, manifest: Manifest, index: int, data: xr.Dataset) -> Manifest:
+    """Write a part, and only then list its files: without that it does not count."""
+    path = folder / _name(index)
+    write_dataset(path, data)
+    files = {f"{path.name}/{name}": facts for name, facts in list_files(path).items()}
+    manifest = dataclasses.replace(manifest, files=manifest.files | files)
+    manifest.write(folder)
+    return manifest
+
+
+def _silent(index: int, part: xr.Dataset) -> None:
+    pass

@@ -1,14 +1,12 @@
-"""A store: run directories, each complete or absent, found by what they ran."""
+"""A store: runs on disk, each complete or absent, found by what they ran."""
 
 import dataclasses
-import shutil
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-import filelock
 import jax
 import numpy as np
 import xarray as xr
@@ -18,11 +16,22 @@ from piste.errors import InputError
 from piste.experiment import Experiment
 from piste.values import to_json
 
-from . import checkpoint, trajectory
-from .manifest import FILE, Manifest, read_manifest
+from . import checkpoint, chunks, trajectory
+from .checkpoint import CHECKPOINT
+from .files import make_folder, make_synced
+from .folders import (
+    PARTIAL,
+    Found,
+    Fresh,
+    Place,
+    Site,
+    building,
+    read_complete,
+    resumable,
+)
+from .inputs import Inputs, inputs_of
+from .manifest import BITS, RUN, Manifest, differences, environment
 
-CHECKPOINT = "checkpoint.npz"
-"""The state after the last chunk; in a complete run, the final one."""
 Watch = Callable[[int, float], None]
 """Told the step and the training loss after every chunk."""
 
@@ -33,22 +42,35 @@ class Run:
 
     folder: Path
     manifest: Manifest
+    notes: tuple[str, ...] = ()
+    """What must be said of it: another environment, data that were not compared."""
 
     @property
     def experiment(self) -> Experiment:
         """What was run."""
         return self.manifest.value()
 
+    def check(self) -> None:
+        """Refuse a run of which a byte is not as it was written."""
+        Found(self.folder, self.manifest).check()
+
     def trajectory(self) -> xr.Dataset:
-        """What was measured."""
-        try:
-            data = trajectory.read(self.folder)
-        except (OSError, ValueError, KeyError) as error:
-            raise InputError(f"run {self.folder}: damaged ({error})") from None
-        return data.assign_attrs(**attributes(self.manifest))
+        """What was measured; all files are compared with their digests first."""
+        self.check()
+        return trajectory.read(self.folder).assign_attrs(notes=list(self.notes))
 
 
-def attributes(manifest: Manifest) -> dict:
+def open_run(folder: Path) -> Run:
+    """The run of a folder, whole."""
+    if folder.suffix == PARTIAL:
+        raise InputError(f"run {folder}: not complete; piste run goes on with it")
+    manifest = read_complete(folder, RUN)
+    run = Run(folder, manifest, manifest.notes())
+    run.check()
+    return run
+
+
+def attributes(manifest: Manifest) -> dict[str, Any]:
     """What a trajectory says of the run that made it."""
     return {
         "name": manifest.name,
@@ -57,8 +79,16 @@ def attributes(manifest: Manifest) -> dict:
         "ended": manifest.ended,
         "seed": manifest.experiment["seed"],
         "experiment": manifest.experiment,
-        "digest": manifest.value().digest,
+        "digest": manifest.what,
     }
+
+
+@dataclass(frozen=True)
+class Interrupted:
+    """A run that has not ended: the steps that it has, and what must be said of it."""
+
+    steps: int
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -67,26 +97,34 @@ class Store:
 
     root: Path
 
+    def _place(self, experiment: Experiment, name: str = "run") -> Place:
+        inputs = inputs_of(experiment)
+        return Place(self.root, name, experiment.digest, inputs, RUN)
+
     def find(self, experiment: Experiment) -> Run | None:
-        """The complete run of an experiment, whatever its name."""
-        ending = experiment.digest[:8]
-        for folder in sorted(self.root.glob(f"*-{ending}")):
-            manifest = read_manifest(folder)
-            if manifest.value() == experiment:
-                return Run(folder, manifest)
-        return None
+        """The complete run of an experiment and its inputs, whatever its name."""
+        run = _run(self._place(experiment).find())
+        if run is not None:
+            run.check()
+        return run
 
-    def interrupted(self, experiment: Experiment) -> Manifest | None:
+    def has(self, experiment: Experiment) -> bool:
+        """Whether there is such a run; its files are measured, not read."""
+        return self._place(experiment).find() is not None
+
+    def interrupted(
+        self, experiment: Experiment, fresh: Fresh = False
+    ) -> Interrupted | None:
         """What is known of a run of this experiment that has not ended."""
-        partial = self._partial(experiment)
-        if partial is None or not (partial / CHECKPOINT).exists():
+        folder = self._place(experiment).folder()
+        partial = folder.with_name(folder.name + PARTIAL)
+        manifest = resumable(partial, RUN, chunks.check, fresh)
+        if manifest is None or not (partial / CHECKPOINT).exists():
             return None
-        return read_manifest(partial) if (partial / FILE).exists() else None
-
-    def _partial(self, experiment: Experiment) -> Path | None:
-        """The folder of an unfinished run, whatever its name."""
-        found = sorted(self.root.glob(f"*-{experiment.digest[:8]}.partial"))
-        return found[0] if found else None
+        changed = differences(manifest.environment, environment())
+        notes = (f"it was begun in another environment: {changed}; {BITS}",)
+        steps = checkpoint.progress(partial / CHECKPOINT).steps
+        return Interrupted(steps, notes if changed else ())
 
     def check(self, experiment: Experiment) -> None:
         """Refuse what cannot be run or stored, before anything else happens."""
@@ -99,83 +137,64 @@ class Store:
         experiment: Experiment,
         name: str = "run",
         watch: Watch = lambda step, loss: None,
-        fresh: bool = False,
+        fresh: Fresh = False,
     ) -> Run:
         """Return the stored run, or train: from the last checkpoint if there is one."""
-        if not fresh and (found := self.find(experiment)):
+        place = self._place(experiment, name)
+        if found := _run(place.find_for(fresh)):
             return found
         self.check(experiment)
-        ending = experiment.digest[:8]
-        with alone(self.root / f".{ending}.lock"):
-            partial = (
-                self._partial(experiment) or self.root / f"{name}-{ending}.partial"
-            )
-            if fresh:
-                shutil.rmtree(partial, ignore_errors=True)
-            manifest = _train(experiment, name, partial, watch)
-            folder = partial.with_suffix("")
-            shutil.rmtree(folder, ignore_errors=True)
-            partial.rename(folder)
-        return Run(folder, manifest)
+        with building(place, fresh, chunks.check) as site:
+            # Another process may have ended it before the lock was ours.
+            found = place.find_for(fresh) or site.finish_again((chunks.FOLDER,))
+            found = found or _train(site, experiment, place, watch)
+        return Run(found.folder, found.manifest, found.notes)
 
 
-@contextmanager
-def alone(path: Path) -> Iterator[None]:
-    """Hold a lock that the system releases even when the process is killed."""
-    lock = filelock.FileLock(path)
-    try:
-        lock.acquire(timeout=0)
-    except filelock.Timeout:
-        raise InputError(
-            f"out = {path.parent}: another process is running the same; "
-            "must be one at a time"
-        ) from None
-    try:
-        yield
-    finally:
-        path.unlink(missing_ok=True)
-        lock.release()
+def _run(found: Found | None) -> Run | None:
+    return Run(found.folder, found.manifest, found.notes) if found else None
 
 
-def make_folder(path: Path) -> None:
-    """Make a folder that can be written, or say in one line why not."""
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-        probe = path / ".piste-can-write"
-        probe.touch()
-        probe.unlink()
-    except OSError as error:
-        raise InputError(
-            f"out = {path}: must be a folder that can be written ({error.strerror})"
-        ) from None
-
-
-def _train(experiment: Experiment, name: str, folder: Path, watch: Watch) -> Manifest:
+def _train(site: Site, experiment: Experiment, place: Place, watch: Watch) -> Found:
     began = time.perf_counter()
     with jax.enable_x64(True):
         system, plan = build(experiment), Plan.of(experiment)
-        state, start, manifest = _resume(experiment, name, folder, system)
-        before = manifest.seconds
+        manifest = _describe(experiment, place.name, place.inputs, system)
+        manifest = site.begin(manifest)
+        check_shares(system.form.shares(), manifest.shares)
+        state, start, before = _reached(site.folder, system)
+        make_synced(site.folder / chunks.FOLDER)
         for chunk in train(system, plan, state, start):
-            if chunk.index == 0:
-                folder.mkdir(exist_ok=True)
-                trajectory.create(folder, system, plan, chunk)
-                manifest.write(folder)  # how it was begun, before there is a checkpoint
-            trajectory.write(folder, system.probes(), plan, chunk)
+            seconds = before + time.perf_counter() - began
+            chunks.save(site.folder, chunk)
             # Last, so that a crash before it repeats the chunk and writes the same.
-            checkpoint.save(folder / CHECKPOINT, chunk.state, chunk.index + 1)
-            state, seconds = chunk.state, before + time.perf_counter() - began
-            manifest = _progress(manifest, system, state, seconds)
-            manifest.write(folder)
-            watch(manifest.steps, float(chunk.records["train_loss"][-1]))
-    manifest = _progress(manifest, system, state, manifest.seconds)
-    if manifest.diverged >= 0:
-        trajectory.cut(folder, manifest.diverged)
-    manifest.write(folder)
-    return manifest
+            path, start = site.folder / CHECKPOINT, chunk.index + 1
+            checkpoint.save(path, chunk.state, start, seconds)
+            state = chunk.state
+            watch(int(state.step), float(chunk.records["train_loss"][-1]))
+    manifest = _ended(manifest, system, state, before + time.perf_counter() - began)
+    _write_trajectory(site.folder, system, plan, start, manifest)
+    return site.finish(manifest, without=(chunks.FOLDER,))
 
 
-def _progress(
+def _reached(folder: Path, system: System) -> tuple[State, int, float]:
+    """The state to go on from, the chunk that comes next, and the seconds so far."""
+    state, path = system.start(), folder / CHECKPOINT
+    if not path.exists():
+        return state, 0, 0.0
+    state, start = checkpoint.load(path, state)
+    return state, start, checkpoint.progress(path).seconds
+
+
+def _write_trajectory(
+    folder: Path, system: System, plan: Plan, count: int, manifest: Manifest
+) -> None:
+    records = (chunks.load(folder, index) for index in range(count))
+    last = trajectory.last_step(plan, count, manifest.diverged)
+    trajectory.write(folder, system, plan, records, last, attributes(manifest))
+
+
+def _ended(
     manifest: Manifest, system: System, state: State, seconds: float
 ) -> Manifest:
     return dataclasses.replace(
@@ -187,49 +206,25 @@ def _progress(
     )
 
 
-def _resume(
-    experiment: Experiment, name: str, folder: Path, system: System
-) -> tuple[State, int, Manifest]:
-    """The state to go on from, the chunk that comes next, and the manifest so far."""
-    start, path = system.start(), folder / CHECKPOINT
-    state, chunks = checkpoint.load(path, start) if path.exists() else (start, 0)
-    if chunks and (folder / FILE).exists():
-        manifest = read_manifest(folder)
-        check_shares(system.form.shares(), manifest.shares)
-        _check_data(_data(experiment), manifest.data)
-        return state, chunks, manifest
-    return state, chunks, _describe(experiment, name, system)
-
-
-def _describe(experiment: Experiment, name: str, system: System) -> Manifest:
+def _describe(
+    experiment: Experiment, name: str, inputs: Inputs, system: System
+) -> Manifest:
     """The manifest of a run that begins now."""
     return Manifest(
         name=name,
+        what=experiment.digest,
         experiment=to_json(experiment),
-        form=choose_form(experiment),
+        inputs=inputs,
         shares=system.form.shares(),
-        data=_data(experiment),
     )
-
-
-def _data(experiment: Experiment) -> str:
-    return getattr(load_data(experiment), "digest", "")
-
-
-def _check_data(now: str, before: str) -> None:
-    if now != before:
-        raise InputError(
-            f"data = {now}: the interrupted run was begun with others, {before}; "
-            "must be the same (--fresh runs again from step 0)"
-        )
 
 
 def check_shares(now: int, before: int) -> None:
     """Another number of devices would go on to other bits."""
     if now != before:
         raise InputError(
-            f"devices = {now}: the interrupted run was shared over {before}; "
-            "must be the same for the same bits (--fresh runs again from step 0)"
+            f"this run was started on {before} devices and can only be resumed on "
+            f"{before} (found {now}); --fresh runs again from step 0"
         )
 
 
@@ -239,12 +234,13 @@ def run_in_memory(
     """Train without a store; everything recorded stays in memory."""
     with jax.enable_x64(True):
         system, plan = build(experiment), Plan.of(experiment)
-        chunks = []
+        kept = []
         for chunk in train(system, plan, system.start()):
-            chunks.append(chunk)
+            kept.append(chunk)
             steps = int(plan.times[plan.block(chunk.index)][-1])
             watch(steps, float(np.asarray(chunk.records["train_loss"])[-1]))
-    manifest = _describe(experiment, "in memory", system)
-    manifest = _progress(manifest, system, chunks[-1].state, 0.0)
-    data = trajectory.in_memory(system, plan, chunks)
+    inputs = Inputs(form=choose_form(experiment))
+    manifest = _describe(experiment, "in memory", inputs, system)
+    manifest = _ended(manifest, system, kept[-1].state, 0.0)
+    data = trajectory.in_memory(system, plan, kept)
     return data.assign_attrs(**attributes(manifest))

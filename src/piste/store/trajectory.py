@@ -1,132 +1,101 @@
 """Trajectories: labelled arrays of what was measured, in memory and on disk."""
 
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import xarray as xr
-import zarr
 
 from piste.dynamics import Chunk, Plan, System
-from piste.probes import LAYERS, OFTEN, RARELY, Probe
+from piste.probes import LAYERS, OFTEN, RARELY
+
+from .arrays import Arrays, open_arrays
 
 ARRAYS = "trajectory.zarr"
+TIME = "time"
+LAYER = "layer"
 
 _AXES = {
     OFTEN: ("$t$", "training steps taken"),
     RARELY: ("$t$", "training steps taken, at the thinner schedule"),
+    TIME: ("$t$", "time of the gradient flow of which the run takes steps"),
 }
 
-TIME = "time"
-_TIME = ("$t$", "time of the gradient flow of which the run takes steps")
+Records = Mapping[str, np.ndarray]
 
 
-def _clock(system: System, plan: Plan) -> np.ndarray | None:
-    """The time of every record, for the flow and for descent that follows it."""
-    step = system.time_step()
-    return None if step is None else plan.times * float(step)
+def _about(symbol: str, meaning: str) -> dict[str, str]:
+    return {"symbol": symbol, "long_name": symbol, "meaning": meaning}
 
 
-def create(folder: Path, system: System, plan: Plan, chunk: Chunk) -> None:
-    """Lay out all arrays of a run, at full length, from the shapes of its first chunk."""
-    group = zarr.create_group(folder / ARRAYS, overwrite=True, zarr_format=3)
+def _coordinates(
+    system: System, plan: Plan, last: int
+) -> dict[str, tuple[str, np.ndarray, dict[str, str]]]:
+    """The steps up to the last one, and the time of the flow where there is one."""
     times = {OFTEN: plan.times, RARELY: plan.times[plan.tests]}
-    for name, steps in times.items():
-        symbol, meaning = _AXES[name]
-        _array(group, name, steps.shape, "int64", (name,), steps.size, symbol, meaning)[
-            :
-        ] = steps
-    clock = _clock(system, plan)
-    if clock is not None:
-        size = clock.size
-        _array(group, TIME, (size,), "float64", (OFTEN,), size, *_TIME)[:] = clock
-    for probe in system.probes():
-        records = chunk.records[probe.name]
-        length = times[probe.along].size
-        shape = (length, *records.shape[1:])
-        dims = (probe.along, *probe.dims)
-        _array(
-            group,
-            probe.name,
-            shape,
-            records.dtype,
-            dims,
-            max(1, len(records)),
-            probe.symbol,
-            probe.meaning,
-        )
-
-
-def _array(group, name, shape, dtype, dims, block, symbol, meaning) -> zarr.Array:
-    return group.create_array(
-        name,
-        shape=shape,
-        dtype=dtype,
-        chunks=(block, *shape[1:]),
-        dimension_names=dims,
-        attributes={"symbol": symbol, "long_name": symbol, "meaning": meaning},
-    )
-
-
-def write(folder: Path, probes: tuple[Probe, ...], plan: Plan, chunk: Chunk) -> None:
-    """Put one chunk's records in their place; writing it again changes nothing."""
-    group = zarr.open_group(folder / ARRAYS, mode="r+")
-    place = {OFTEN: plan.block(chunk.index), RARELY: plan.test_block(chunk.index)}
-    for probe in probes:
-        _member(group, probe.name)[place[probe.along]] = chunk.records[probe.name]
-
-
-def cut(folder: Path, last_step: int) -> None:
-    """Drop the records after a step: those of a run that diverged."""
-    group = zarr.open_group(folder / ARRAYS, mode="r+")
-    kept = {
-        name: int((np.asarray(_member(group, name)[:]) <= last_step).sum())
-        for name in (OFTEN, RARELY)
-    }
-    for _, array in list(group.arrays()):
-        along = str(array.metadata.dimension_names[0])  # pyright: ignore
-        array.resize((kept[along], *array.shape[1:]))
-
-
-def _member(group: zarr.Group, name: str) -> zarr.Array:
-    found = group[name]
-    assert isinstance(found, zarr.Array)
+    kept = {name: steps[steps <= last] for name, steps in times.items()}
+    found = {name: (name, kept[name], _about(*_AXES[name])) for name in times}
+    step = system.time_step()
+    if step is not None:
+        found[TIME] = (OFTEN, kept[OFTEN] * float(step), _about(*_AXES[TIME]))
+    if any(LAYER in probe.dims for probe in system.probes()):
+        found[LAYER] = (LAYER, np.array(LAYERS), {})
     return found
+
+
+def last_step(plan: Plan, chunks: int, diverged: int) -> int:
+    """The last step that is kept: that of the divergence, or the last recorded."""
+    recorded = int(plan.times[plan.block(chunks - 1)][-1])
+    return recorded if diverged < 0 else min(recorded, diverged)
+
+
+def _variables(system: System, records: Records) -> dict[str, xr.Variable]:
+    return {
+        p.name: xr.Variable(
+            (p.along, *p.dims), records[p.name], _about(p.symbol, p.meaning)
+        )
+        for p in system.probes()
+    }
+
+
+def write(
+    folder: Path,
+    system: System,
+    plan: Plan,
+    chunks: Iterable[Records],
+    last: int,
+    attributes: dict[str, Any],
+) -> None:
+    """Store the records of all chunks up to a step, with some of them in memory."""
+    coords = {n: xr.Variable(*c) for n, c in _coordinates(system, plan, last).items()}
+    about = {"coordinates": TIME} if TIME in coords else {}
+    arrays = Arrays(folder / ARRAYS, attributes | about)
+    rows = {name: coords[name].size for name in (OFTEN, RARELY)}
+    for index, records in enumerate(chunks):
+        if index == 0:
+            arrays.create(coords | _variables(system, records), rows)
+            for name, coordinate in coords.items():
+                arrays.append(name, coordinate.values)
+        for name, part in records.items():
+            arrays.append(name, part)
+    arrays.close()
 
 
 def read(folder: Path) -> xr.Dataset:
     """Open the trajectory of a complete run; arrays are read when used."""
-    data = xr.open_zarr(folder / ARRAYS, consolidated=False, chunks=None)
-    return _labelled(data)
+    return open_arrays(folder / ARRAYS)
 
 
 def in_memory(system: System, plan: Plan, chunks: list[Chunk]) -> xr.Dataset:
     """The trajectory of a run that was not stored."""
-    times = {OFTEN: plan.times, RARELY: plan.times[plan.tests]}
-    arrays = {}
-    for probe in system.probes():
-        records = np.concatenate([chunk.records[probe.name] for chunk in chunks])
-        about = {"symbol": probe.symbol, "long_name": probe.symbol}
-        about["meaning"] = probe.meaning
-        arrays[probe.name] = ((probe.along, *probe.dims), records, about)
-    sizes = {OFTEN: len(chunks[0].records), RARELY: 0}
-    for probe in system.probes():
-        sizes[probe.along] = len(arrays[probe.name][1])
-    coords = {name: (name, steps[: sizes[name]]) for name, steps in times.items()}
-    clock = _clock(system, plan)
-    if clock is not None:
-        coords[TIME] = (OFTEN, clock[: sizes[OFTEN]])
-    data = _labelled(xr.Dataset(arrays, coords))
-    diverged = int(chunks[-1].state.diverged)
-    return (
-        data
-        if diverged < 0
-        else data.sel({name: slice(None, diverged) for name in (OFTEN, RARELY)})
-    )
-
-
-def _labelled(data: xr.Dataset) -> xr.Dataset:
-    for name, (symbol, meaning) in (_AXES | {TIME: _TIME}).items():
-        if name in data.variables:
-            data[name].attrs.update(long_name=symbol, symbol=symbol, meaning=meaning)
-    data = data.set_coords(TIME) if TIME in data.variables else data
-    return data.assign_coords(layer=list(LAYERS)) if "layer" in data.dims else data
+    joined = {
+        name: np.concatenate([chunk.records[name] for chunk in chunks])
+        for name in chunks[0].records
+    }
+    last = last_step(plan, len(chunks), int(chunks[-1].state.diverged))
+    coords = _coordinates(system, plan, last)
+    rows = {name: coords[name][1].size for name in (OFTEN, RARELY)}
+    along = {probe.name: rows[probe.along] for probe in system.probes()}
+    kept = {name: records[: along[name]] for name, records in joined.items()}
+    return xr.Dataset(_variables(system, kept), coords)

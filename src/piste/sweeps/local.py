@@ -12,8 +12,8 @@ import xarray as xr
 
 from piste.dynamics import Plan, State, System, build, choose_form, run_chunk
 from piste.probes import OFTEN, RARELY, Probe
-from piste.store import describe_parts, in_parts, make_folder
-from piste.values import to_json
+from piste.store import Fresh, Parts, inputs_of
+from piste.values import digest, to_json
 
 from .grid import Cell, Sweep
 
@@ -26,16 +26,39 @@ def run_batch(system: System, state: State, gaps, tests):
     return jax.vmap(run_chunk, in_axes=(0, 0, None, None))(system, state, gaps, tests)
 
 
+def sweep_parts(
+    sweep: Sweep,
+    root: Path,
+    probes: Sequence[str],
+    batch: int = 10,
+    until: float = 0.0,
+    name: str = "sweep",
+) -> Parts:
+    """The batches of a sweep, and where they are stored below a folder.
+
+    Each way to run it has a folder of its own: what is kept of it counts too.
+    """
+    what = digest([sweep.digest, list(probes), batch, until])
+    axes = {field: list(values) for field, values in sweep.axes.items()}
+    about = {"base": to_json(sweep.base), "axes": axes, "probes": list(probes)}
+    about |= {"batch": batch, "until": until}
+    inputs = inputs_of(*(cell.experiment for cell in sweep.cells()))
+    return Parts(root, name, what, about, inputs, len(sweep.batches(batch)))
+
+
 def run_sweep(
     sweep: Sweep,
-    folder: Path,
+    root: Path,
     probes: Sequence[str],
     batch: int = 10,
     watch: Watch = lambda step, loss: None,
-    fresh: bool = False,
+    fresh: Fresh = False,
     until: float = 0.0,
+    name: str = "sweep",
 ) -> xr.Dataset:
     """Run what is missing, and return the probes asked for, along a dimension ``cell``.
+
+    It is stored below ``root``, under an address of its own.
 
     A batch ends early when every training loss in it is at most ``until``; its later
     records are then not a number.
@@ -44,24 +67,23 @@ def run_sweep(
     cell's loss stopped being finite, or −1: such a cell is data like any other.
     """
     batches = sweep.batches(batch)
-    choose_form(batches[0][0].experiment)
-    make_folder(folder)
-    describe_parts(folder, batch, to_json(sweep.base), sweep.axes)
     before = np.cumsum([0] + [sum(c.experiment.steps for c in b) for b in batches])
 
-    def make(index: int) -> xr.Dataset:
+    def make(index: int, attempt: str) -> xr.Dataset:
         told = _offset(watch, int(before[index]))
         return _run_cells(batches[index], batch, probes, until, told)
 
     def after(index: int, part: xr.Dataset) -> None:
         watch(int(before[index + 1]), float(part.train_loss.min("step").median()))
 
-    parts = in_parts(folder, len(batches), make, after, fresh)
+    stored = sweep_parts(sweep, root, probes, batch, until, name)
+    parts = stored.compute(make, after, fresh)
     data = xr.concat(parts, "cell", join="outer", combine_attrs="drop").sortby("place")
     return data.assign_attrs(
         seconds=sum(part.attrs["seconds"] for part in parts),
         form=parts[0].attrs["form"],
         batch=batch,
+        notes=parts[0].attrs["notes"],
     )
 
 

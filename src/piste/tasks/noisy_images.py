@@ -27,6 +27,8 @@ class Images(eqx.Module):
 
     train: Pool
     test: Pool
+    digest: str = eqx.field(static=True, default="")
+    """What tells the data set from others."""
 
 
 def _rms(images: Float[Array, "image dimension"]) -> Float[Array, ""]:
@@ -139,6 +141,7 @@ class NoisyImages:
         chosen = Images(
             train=self._pool(images.train_images, images.train_labels),
             test=self._pool(images.test_images, images.test_labels),
+            digest=images.digest,
         )
         self._check_classes(chosen)
         self._check_sizes(chosen)

@@ -1,0 +1,249 @@
+"""Where a result is: found by its address, built aside, put in place when it is whole.
+
+An address has two parts: the digest of what was run, and that of its inputs. A folder
+``NAME-ADDRESS`` is complete; ``NAME-ADDRESS.partial`` is being built, also when
+``--fresh`` is to replace a complete one, which stays as it is until then.
+"""
+
+import dataclasses
+import secrets
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from piste.errors import InputError
+
+from .files import (
+    NEW,
+    delete,
+    discard,
+    exclusive_lock,
+    make_folder,
+    make_synced,
+    put_in_place,
+    sweep_up,
+    sync_folder,
+)
+from .inputs import Inputs
+from .manifest import FILE, Manifest, differences, environment, read_manifest
+from .sealed import check_files, list_files
+
+PARTIAL = ".partial"
+
+Fresh = bool | str
+"""Whether to make it again; a word of its own stands for one such attempt."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """A complete result: where it is, what it says, and what must be said of it."""
+
+    folder: Path
+    manifest: Manifest
+    notes: tuple[str, ...] = ()
+
+    def check(self) -> None:
+        """Refuse a result of which a byte is not as it was written."""
+        if read_complete(self.folder, self.manifest.kind) != self.manifest:
+            raise InputError(f"{self.folder}: was replaced meanwhile; open it again")
+        check_files(self.folder, self.manifest.files)
+
+
+@dataclass(frozen=True)
+class Place:
+    """The address of a result in a folder of results of one kind."""
+
+    root: Path
+    name: str
+    """Name of a new folder; one that is there is found whatever its name."""
+    what: str
+    """Digest of what was run."""
+    inputs: Inputs
+    kind: str
+
+    @property
+    def address(self) -> str:
+        """The end of a folder's name."""
+        return f"{self.what[:8]}-{self.inputs.digest[:8]}"
+
+    @property
+    def lock(self) -> Path:
+        """The file to lock while it is built."""
+        return self.root / f".{self.address}.lock"
+
+    def folder(self) -> Path:
+        """Its folder when it is complete, whether it is there or not."""
+        self._refuse_another_format()
+        begun = sorted(self.root.glob(f"*-{self.address}{PARTIAL}"))
+        found = self._candidates() or [_without_suffix(path) for path in begun]
+        return found[0] if found else self.root / f"{self.name}-{self.address}"
+
+    def _refuse_another_format(self) -> None:
+        # Addresses had one part in format 1.
+        for ending in (self.what[:8], self.what[:8] + PARTIAL):
+            for path in self.root.glob(f"*-{ending}"):
+                if (path / FILE).exists():
+                    read_manifest(path, self.kind)
+
+    def find(self) -> Found | None:
+        """The complete result of this address; compares sizes, and reads no array."""
+        self._refuse_another_format()
+        for folder in self._candidates():
+            manifest = read_complete(folder, self.kind)
+            if manifest.what == self.what and self.inputs.answered_by(manifest.inputs):
+                return Found(folder, manifest, self.inputs.notes() + manifest.notes())
+        return None
+
+    def _candidates(self) -> list[Path]:
+        """The folder of the address; of whatever data, if they cannot be read here."""
+        if not self.inputs.missing:
+            return sorted(self.root.glob(f"*-{self.address}"))
+        found = sorted(self.root.glob(f"*-{self.what[:8]}-????????"))
+        if len(found) > 1:
+            names = ", ".join(path.name for path in found)
+            raise InputError(
+                f"{self.inputs.missing}; there are results of several data: {names}"
+            )
+        return found
+
+    def find_for(self, fresh: Fresh) -> Found | None:
+        """What may be served: anything, or what this very attempt has made anew."""
+        if not fresh:
+            return self.find()
+        try:
+            found = self.find()
+        except InputError:  # it is to be replaced, whatever is wrong with it
+            return None
+        return found if found and found.manifest.fresh == fresh else None
+
+
+def _without_suffix(partial: Path) -> Path:
+    return partial.with_name(partial.name.removesuffix(PARTIAL))
+
+
+def read_complete(folder: Path, kind: str) -> Manifest:
+    """The manifest of a complete result of which no file is missing or cut short."""
+    manifest = read_manifest(folder, kind)
+    if not manifest.complete:
+        raise InputError(f"{kind} {folder}: not complete; its command goes on with it")
+    check_files(folder, manifest.files, content=False)
+    return manifest
+
+
+@dataclass(frozen=True)
+class Site:
+    """Where a result is being built, by the one process that holds its lock."""
+
+    folder: Path
+    """Where it is built."""
+    final: Path
+    """Where it will be."""
+    manifest: Manifest | None
+    """What is known of what is there already."""
+    fresh: str
+    """The attempt that replaces a result, or nothing."""
+
+    def begin(self, manifest: Manifest) -> Manifest:
+        """Make the folder, or note in which environment its building goes on."""
+        if self.manifest is None:
+            make_synced(self.folder)
+            begun = dataclasses.replace(manifest, fresh=self.fresh)
+        else:
+            begun = self.manifest.resumed()
+        if begun != self.manifest:
+            begun.write(self.folder)
+        return begun
+
+    def finish(self, manifest: Manifest, without: tuple[str, ...] = ()) -> Found:
+        """List all files, and put the folder in place without some of its entries.
+
+        Every file must have been flushed by whoever wrote it.
+        """
+        files = list_files(self.folder, without=(FILE, *without))
+        manifest = dataclasses.replace(manifest, complete=True, files=files)
+        manifest.write(self.folder)
+        return self._move(manifest, without)
+
+    def finish_again(self, without: tuple[str, ...] = ()) -> Found | None:
+        """Repeat the last step of a process that was killed after it had all."""
+        if self.manifest is None or not self.manifest.complete:
+            return None
+        return self._move(self.manifest, without)
+
+    def _move(self, manifest: Manifest, without: tuple[str, ...]) -> Found:
+        for name in without:
+            delete(self.folder / name)
+        sync_folder(self.folder)
+        put_in_place(self.folder, self.final)
+        # As anybody else reads it: a tuple has become a list.
+        manifest = read_complete(self.final, manifest.kind)
+        return Found(self.final, manifest, manifest.notes())
+
+
+Check = Callable[[Path, Manifest], None]
+"""Refuses a folder that cannot be gone on with, because something in it is damaged."""
+
+
+def _nothing_more(folder: Path, manifest: Manifest) -> None:
+    pass
+
+
+@contextmanager
+def building(
+    place: Place, fresh: Fresh = False, check: Check = _nothing_more
+) -> Iterator[Site]:
+    """Hold the lock of an address, and give the folder to build in or to go on with."""
+    make_folder(place.root)
+    with exclusive_lock(place.lock):
+        final = place.folder()
+        partial = final.with_name(final.name + PARTIAL)
+        sweep_up(place.root, partial)
+        manifest = _kept(partial, place.kind, check, fresh)
+        attempt = manifest.fresh if manifest else _attempt(fresh)
+        yield Site(partial, final, manifest, attempt)
+
+
+def _attempt(fresh: Fresh) -> str:
+    return secrets.token_hex(4) if fresh is True else fresh or ""
+
+
+def _kept(partial: Path, kind: str, check: Check, fresh: Fresh) -> Manifest | None:
+    manifest = resumable(partial, kind, check, fresh)
+    if manifest is None:
+        discard(partial)
+    return manifest
+
+
+def resumable(
+    partial: Path, kind: str, check: Check = _nothing_more, fresh: Fresh = False
+) -> Manifest | None:
+    """The manifest of what can be gone on with, if there is anything.
+
+    Damage is an error, unless all is to be made anew.
+    """
+    begun = partial.is_dir() and [p for p in partial.iterdir() if p.suffix != NEW]
+    if not begun:
+        return None
+    try:
+        manifest = read_manifest(partial, kind)
+        _check_all(partial, manifest, check)
+    except InputError:
+        if not fresh:
+            raise
+        return None
+    return manifest if not fresh or begun_by(manifest, fresh) else None
+
+
+def _check_all(partial: Path, manifest: Manifest, check: Check) -> None:
+    check_files(partial, manifest.files)
+    if not manifest.complete:
+        check(partial, manifest)
+
+
+def begun_by(manifest: Manifest, fresh: Fresh) -> bool:
+    """Whether a partial result was begun to replace one, in the same environment."""
+    if fresh is True:
+        same = not differences(manifest.environment, environment())
+        return bool(manifest.fresh) and same
+    return manifest.fresh == fresh

@@ -1,0 +1,137 @@
+"""What besides its experiment decides a result: the form, the data, code of the user's.
+
+A stored result is the answer to a question only if all of these are equal too.
+"""
+
+import hashlib
+import inspect
+import os
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from piste.datasets.cache import VARIABLE
+from piste.dynamics import choose_form, load_data
+from piste.errors import InputError
+from piste.experiment import Experiment
+from piste.models import KERNELS
+from piste.values import digest, fields_of
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """Form, data and code; several experiments have several, joined by commas."""
+
+    form: str = ""
+    """What `choose_form` picks."""
+    data: str = ""
+    """Digest of what the task reads from disk; empty if it reads nothing."""
+    code: str = ""
+    """Digest of what the user brought, such as a kernel; empty if it is all ours."""
+    missing: str = ""
+    """Why the data cannot be read here, if they cannot."""
+
+    @property
+    def digest(self) -> str:
+        """The second part of an address."""
+        return digest([self.form, self.data, self.code])
+
+    def answered_by(self, other: "Inputs") -> bool:
+        """Whether a result of others is one of these; unread data are not compared."""
+        same = (self.form, self.code) == (other.form, other.code)
+        return same and (bool(self.missing) or self.data == other.data)
+
+    def notes(self) -> tuple[str, ...]:
+        """What a reader must know of data that were not compared."""
+        words = "its data were not compared with those that would be read now"
+        return (f"{words}: {self.missing}",) if self.missing else ()
+
+
+def inputs_of(*experiments: Experiment, settings: Iterable[Any] = ()) -> Inputs:
+    """The inputs of some experiments; other values may name kernels too."""
+    forms = dict.fromkeys(choose_form(experiment) for experiment in experiments)
+    tasks = {experiment.task: experiment for experiment in experiments}
+    read = [_read(experiment) for experiment in tasks.values()]
+    data = dict.fromkeys(found for found, _ in read if found)
+    missing = next((reason for _, reason in read if reason), "")
+    code = _brought([*experiments, *settings])
+    return Inputs(",".join(forms), ",".join(data), code, missing)
+
+
+# --- data -----------------------------------------------------------------------------
+
+_ABSENT: dict[str, str] = {}
+"""Data sets that cannot be downloaded: tried once, because a try waits for the network."""
+
+
+def _read(experiment: Experiment) -> tuple[str, str]:
+    """The digest of an experiment's data, and why there is none."""
+    task = experiment.task
+    named = os.environ.get(VARIABLE) or getattr(task, "folder", "")
+    name = getattr(task, "dataset", "")
+    if not named and name in _ABSENT:
+        return "", _ABSENT[name]
+    try:
+        return getattr(load_data(experiment), "digest", ""), ""
+    except InputError as error:
+        if named or not name:  # a folder that the user named must be right
+            raise
+        if str(error).startswith("task.dataset = "):
+            _ABSENT[name] = str(error)
+        return "", str(error)
+
+
+# --- code -----------------------------------------------------------------------------
+
+
+def _brought(values: Sequence[Any]) -> str:
+    """Digest of the code in these values that is not ours: kernels, calculations."""
+    words = [word for given in values for word in fields_of(given).values()]
+    ours = KERNELS["softmax"].__module__
+    foreign = {
+        name: _program(kernel)
+        for name, kernel in sorted(KERNELS.items())
+        if name in words and getattr(kernel, "__module__", "") != ours
+    }
+    for kind in {type(given) for given in values}:
+        if kind.__module__.split(".")[0] != "piste":
+            foreign[f"{kind.__module__}.{kind.__name__}"] = _file(kind)
+    return digest(foreign) if foreign else ""
+
+
+def _file(kind: type) -> str:
+    """Digest of the file in which a class is."""
+    try:
+        content = Path(inspect.getfile(kind)).read_bytes()
+    except (OSError, TypeError):  # typed at a prompt
+        content = b""
+    return hashlib.sha256(content).hexdigest()
+
+
+def _program(kernel: Callable) -> str:
+    """Digest of a kernel: its source, and the program of its value and derivative.
+
+    The program also shows what the source does not: helpers and numbers from elsewhere.
+    """
+
+    def value_and_derivative(queries, keys):
+        weights, pull = jax.vjp(kernel, queries, keys)
+        return weights, pull(weights)
+
+    with jax.enable_x64(True):
+        lowered = jax.jit(value_and_derivative).lower(
+            jnp.zeros((3, 2)), jnp.ones((5, 2))
+        )
+    text = lowered.as_text() + _source(kernel)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _source(kernel: Callable) -> str:
+    try:
+        return inspect.getsource(inspect.unwrap(kernel))
+    except (OSError, TypeError):  # typed at a prompt, or not a plain function
+        return ""

@@ -1,0 +1,103 @@
+"""Whatever happens to a file of a run: one line that names it, and no other answer."""
+
+import pytest
+
+from piste.api import open_run
+from piste.cli import main
+from piste.errors import InputError
+from piste.store import Store
+from support.faults import (
+    assert_every_damage_is_named,
+    files_below,
+    flip,
+    remove,
+)
+
+
+@pytest.fixture(scope="module")
+def store(tinier, tmp_path_factory) -> Store:
+    store = Store(tmp_path_factory.mktemp("damage") / "runs")
+    store.run(tinier, "tiny")
+    return store
+
+
+def test_every_file_of_a_complete_run(store, tinier):
+    folder = store.find(tinier).folder
+    assert_every_damage_is_named(folder, lambda: open_run(folder))
+
+
+def test_every_way_to_ask(store, tinier):
+    """Missing and cut files are seen by all; flipped bits by all that read content."""
+    folder = store.find(tinier).folder
+    asked = [
+        lambda: store.find(tinier).trajectory(),
+        lambda: store.run(tinier).trajectory(),
+        lambda: open_run(folder).trajectory(),
+    ]
+    for ask in asked:
+        assert_every_damage_is_named(folder, ask, places=(0.7,))
+
+
+@pytest.mark.slow
+def test_every_bit_of_small_files(store, tinier):
+    folder = store.find(tinier).folder
+    places = tuple(k / 400 for k in range(401))
+    assert_every_damage_is_named(folder, lambda: open_run(folder), places)
+
+
+def test_every_file_of_an_interrupted_run(tiny, tmp_path):
+    def stop(step, loss):
+        if step >= 15:
+            raise KeyboardInterrupt
+
+    store = Store(tmp_path)
+    with pytest.raises(KeyboardInterrupt):
+        store.run(tiny, "tiny", stop)
+    (folder,) = tmp_path.glob("*.partial")
+    names = [path.name for path in files_below(folder)]
+    assert names == ["checkpoint.npz", "000000.npz", "000001.npz", "manifest.json"]
+    assert_every_damage_is_named(folder, lambda: store.run(tiny, "tiny", stop))
+    other = (folder / "chunks" / "000001.npz").read_bytes()
+    (folder / "chunks" / "000000.npz").write_bytes(other)
+    with pytest.raises(InputError, match="000000.npz: has the records of another"):
+        store.run(tiny, "tiny", stop)
+
+
+def test_a_file_that_cannot_be_read(store, tinier, monkeypatch):
+    def denied(path):
+        raise PermissionError(13, "Permission denied")
+
+    folder = store.find(tinier).folder
+    monkeypatch.setattr("piste.store.sealed.file_digest", denied)
+    with pytest.raises(InputError, match=r"npz: cannot be read \(Permission denied\);"):
+        open_run(folder)
+    monkeypatch.setattr("pathlib.Path.read_bytes", denied)
+    with pytest.raises(InputError, match=r"manifest.json: cannot be read \(Perm"):
+        open_run(folder)
+
+
+def test_an_absent_block_is_never_filled_in(store, tinier):
+    """Also when it goes after the run was opened: arrays are read when used."""
+    data = store.find(tinier).trajectory()
+    (path,) = store.root.glob("*/trajectory.zarr/query_noise/c.0.0.0")
+    content = path.read_bytes()
+    path.unlink()
+    with pytest.raises(ValueError, match="query_noise/c.0.0.0: is missing"):
+        data.query_noise.load()
+    path.write_bytes(content)
+    assert data.query_noise.load().notnull().all()
+
+
+@pytest.mark.parametrize("name", ["manifest.json", "checkpoint.npz", "step/c.0"])
+def test_show_says_it_in_one_line(store, tinier, capsys, name):
+    folder = store.find(tinier).folder
+    (path,) = folder.rglob(name)
+    content = path.read_bytes()
+    for damage in (flip, remove):
+        damage(path)
+        assert main(["show", str(folder)]) == 2
+        shown = capsys.readouterr()
+        assert shown.out == "" and shown.err.count("\n") == 1
+        assert path.name in shown.err
+        path.write_bytes(content)
+    assert main(["show", str(folder)]) == 0
