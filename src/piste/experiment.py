@@ -1,5 +1,7 @@
 """An Experiment says what to train; it fully determines a run."""
 
+import html
+
 import numpy as np
 
 from piste.models import Model, TwoLayer
@@ -87,6 +89,6 @@ class Experiment:
         return digest(self)
 
     def _repr_html_(self) -> str:
-        rows = fields_of(self).items()
+        rows = ((k, html.escape(str(v))) for k, v in fields_of(self).items())
         cells = (f"<tr><td><code>{k}</code></td><td>{v}</td></tr>" for k, v in rows)
         return f"<table>{''.join(cells)}</table>"
