@@ -2,11 +2,12 @@
 
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 from piste.arguments import LANDSCAPE, Parser, import_file, overrides, run_name
 from piste.devices import PLATFORMS, cores, missing_platform
 from piste.errors import InputError, one_line, shown
-from piste.terminal import CLOSED_PIPE, drop_output, explained, session
+from piste.terminal import CLOSED_PIPE, drop_output, explained, session, tidy
 
 TRAINS = ("run", "reproduce", "landscape")
 """Commands that store what is complete, and go on with the rest."""
@@ -70,7 +71,8 @@ def _run_command(words: list[str]) -> int:
     if name != "list" and (asked := missing_platform()):
         rule = "JAX finds no such device here; unset it, or set it to cpu"
         raise InputError(f"{PLATFORMS} = {asked}: {rule}")
-    return commands[name](options, rest)
+    with tidy(getattr(options, "out", Path())):
+        return commands[name](options, rest)
 
 
 def _devices_for(*experiments) -> None:
@@ -122,6 +124,7 @@ def _run(options, rest: list[str]) -> int:
     from piste.caching import keep_compiled_programs
     from piste.console import console, progress, watcher
     from piste.describe import describe_run
+    from piste.dynamics import check_size
     from piste.store import Store
     from piste.values import override
 
@@ -133,7 +136,9 @@ def _run(options, rest: list[str]) -> int:
     out = console()
     found = None if options.fresh else store.find(experiment)
     if found is None:
-        _say_resuming(out, store, experiment, options)
+        partial = None if options.fresh else store.interrupted(experiment)
+        check_size(experiment, store.root, partial.steps if partial else 0)
+        _say_resuming(out, store, experiment, partial, options.resume)
         store.check(experiment)
         with progress(out) as bars:
             name = options.preset.split("/")[-1]
@@ -146,14 +151,13 @@ def _run(options, rest: list[str]) -> int:
     return 0
 
 
-def _say_resuming(out, store, experiment, options) -> None:
-    partial = None if options.fresh else store.interrupted(experiment)
+def _say_resuming(out, store, experiment, partial, demanded: bool) -> None:
     if partial is not None:
         out.print(
             f"resuming at step {partial.steps:,} of {experiment.steps:,} "
             "(same bits as an uninterrupted run)"
         )
-    elif options.resume:
+    elif demanded:
         raise InputError(
             f"resume: no interrupted run of this experiment in {store.root}"
         )
@@ -179,6 +183,7 @@ def _reproduce(options, rest: list[str]) -> int:
     from piste.caching import keep_compiled_programs
     from piste.console import bold, console, progress, watcher
     from piste.describe import print_verdicts
+    from piste.dynamics import check_size
     from piste.reproduce import (
         check_data,
         chosen,
@@ -198,6 +203,10 @@ def _reproduce(options, rest: list[str]) -> int:
     _devices_for(*(study.base for study in studies))
     paper.check_parts()
     check_data(studies, folder, options.fresh)
+    for study in studies:
+        if options.fresh or not is_stored(study, folder):
+            for experiment in study.experiments:
+                check_size(experiment, folder)
     out = console()
     out.print(bold(paper.name, f" · {paper.title}"))
     out.print(f"{paper.authors} · {paper.venue} · {cores()} cores\n")

@@ -3,7 +3,7 @@
 import math
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 from rich.console import Console
@@ -55,7 +55,9 @@ def progress(out: Console | None = None, quiet: bool = False) -> Iterator[Progre
         TextColumn("left"),
     )
     out = PlainConsole(quiet=True) if quiet else out or console()
-    with Progress(*columns, console=out) as bars:
+    bars = Progress(*columns, console=out)
+    # In a pipe nothing moves, and its display would only leave an empty line.
+    with bars if out.is_terminal else nullcontext():
         yield bars
 
 

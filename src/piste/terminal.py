@@ -11,6 +11,7 @@ import threading
 import unicodedata
 import warnings
 from collections.abc import Iterator
+from pathlib import Path
 
 from piste.errors import InputWarning, Interrupted, one_line
 
@@ -116,6 +117,27 @@ def _readable_streams() -> Iterator[None]:
         for stream, errors in zip(streams, before, strict=True):
             with contextlib.suppress(OSError, ValueError):
                 stream.reconfigure(errors=errors)  # type: ignore[union-attr]
+
+
+@contextlib.contextmanager
+def tidy(folder: Path) -> Iterator[None]:
+    """Leave no empty folders behind where a command fails before it stores anything."""
+    before = set(_folders(folder))
+    try:
+        yield
+    except BaseException:
+        for place in sorted(set(_folders(folder)) - before, reverse=True):
+            with contextlib.suppress(OSError):
+                place.rmdir()  # only if it is empty
+        raise
+
+
+def _folders(folder: Path) -> list[Path]:
+    """The folders around one, itself, and two levels within it."""
+    with contextlib.suppress(OSError, ValueError):
+        places = (folder, *folder.parents, *folder.glob("*"), *folder.glob("*/*"))
+        return [place for place in places if place.is_dir()]
+    return []
 
 
 # --- when a command cannot go on ------------------------------------------------------

@@ -12,7 +12,7 @@ import pytest
 from piste import cli, console
 from piste.cli import main
 from piste.errors import Interrupted
-from piste.terminal import explained, in_ascii
+from piste.terminal import explained, in_ascii, tidy
 
 PISTE = [sys.executable, "-m", "piste.cli"]
 SMALL = [
@@ -136,6 +136,25 @@ def test_what_ends_a_run_lets_it_go_on(monkeypatch, capsys, tmp_path, act, code,
     shown = capsys.readouterr().out
     assert "resuming at step 7 of 40" in shown
     assert "res[bold]and[red" in shown.replace("\n", "")
+
+
+def test_a_command_that_fails_leaves_no_empty_folders(tmp_path):
+    old = tmp_path / "old"
+    (old / "kept").mkdir(parents=True)
+    new = tmp_path / "new" / "er"
+    for place in (old, new):
+        with pytest.raises(ZeroDivisionError), tidy(place):
+            (place / "runs" / "x").mkdir(parents=True)
+            raise ZeroDivisionError
+    assert [str(p.relative_to(tmp_path)) for p in tmp_path.rglob("*")] == [
+        "old",
+        "old/kept",
+    ]
+    with pytest.raises(ZeroDivisionError), tidy(new):
+        (new / "runs").mkdir(parents=True)
+        (new / "runs" / "file").touch()
+        raise ZeroDivisionError
+    assert (new / "runs" / "file").exists()
 
 
 # --- what the machine refuses ---------------------------------------------------------
