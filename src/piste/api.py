@@ -1,5 +1,6 @@
 """The Python interface: a preset, a run, its stages, its verdicts."""
 
+import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -17,10 +18,10 @@ from piste.experiment import Experiment
 from piste.models import StackWeights
 from piste.papers import find_paper
 from piste.papers import preset as _preset
-from piste.store import Run, Store, read_manifest, run_in_memory
+from piste.store import Manifest, Run, Store, read_manifest, run_in_memory
 from piste.tasks import TwoTokenData
 from piste.tasks.decision_lists import Instance
-from piste.values import override
+from piste.values import field_error, override, to_json
 
 
 def preset(name: str, **changes: Any) -> Experiment:
@@ -51,7 +52,39 @@ def open_run(folder: str | Path) -> Run:
     folder = Path(folder)
     if folder.suffix == ".partial":
         raise InputError(f"run {folder}: not complete; piste run goes on with it")
-    return Run(folder, read_manifest(folder))
+    try:
+        manifest = read_manifest(folder)
+    except RecursionError:
+        raise InputError(f"run {folder}: damaged manifest, nested too deeply") from None
+    try:
+        _check_types(manifest)
+        whole = to_json(manifest.value())  # with every field, also one that is missing
+    except InputError as error:
+        raise InputError(f"run {folder}: damaged manifest, {error}") from None
+    return Run(folder, dataclasses.replace(manifest, experiment=whole))
+
+
+def _check_types(manifest: Manifest) -> None:
+    """Refuse a manifest that somebody changed; it is read as plain data."""
+    for field in dataclasses.fields(Manifest):
+        given, kind = getattr(manifest, field.name), type(field.default)
+        kind = {"seconds": (int, float)}.get(field.name, kind)
+        kind = _KINDS.get(field.name, kind)
+        if isinstance(given, bool) or not isinstance(given, kind):
+            raise field_error(field.name, given, "is of another type than it must be")
+    versions = manifest.environment.get("versions")
+    for name, part in (("device", manifest.environment), ("piste", versions)):
+        if not isinstance(part, dict) or not isinstance(part.get(name), str):
+            raise field_error("environment", manifest.environment, f"has no {name}")
+
+
+_KINDS = {
+    "name": str,
+    "experiment": dict,
+    "form": str,
+    "environment": dict,
+    "started": str,
+}
 
 
 def stages(trajectory: xr.Dataset) -> Timeline:

@@ -1,7 +1,6 @@
 """The one exception that a user's mistake raises, and how its text is made safe."""
 
 import difflib
-import unicodedata
 from collections.abc import Iterable
 from typing import Any
 
@@ -93,12 +92,9 @@ def _printable(text: str) -> str:
 def _escaped(character: str) -> str:
     # Controls move the cursor, formats turn the direction of the text, surrogates are
     # bytes that were no text, and line separators begin a line.
-    if character == " " or unicodedata.category(character) not in _UNSAFE:
+    if character.isprintable():
         return character
     return character.encode("unicode_escape").decode("ascii")
-
-
-_UNSAFE = ("Cc", "Cf", "Cs", "Cn", "Zl", "Zp")
 
 
 def _shortened(text: str, longest: int) -> str:
