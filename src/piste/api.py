@@ -11,7 +11,7 @@ import xarray as xr
 from piste import claims as _claims
 from piste import console
 from piste.claims import Judgements, Timeline, judge
-from piste.dynamics import Start, draw
+from piste.dynamics import Start, check_size, draw
 from piste.experiment import Experiment
 from piste.models import StackWeights
 from piste.papers import find_paper
@@ -36,11 +36,14 @@ def run(
     experiment: Experiment, out: str | Path | None = None, *, quiet: bool = False
 ) -> xr.Dataset:
     """Train, and return the trajectory; with ``out`` it is stored there and resumable."""
+    store = None if out is None else Store(Path(out) / "runs")
+    if store is None or store.find(experiment) is None:
+        check_size(experiment, store and store.root)
     with console.progress(quiet=quiet) as bars:
         watch = console.watcher(bars, "training", experiment.steps)
-        if out is None:
+        if store is None:
             return run_in_memory(experiment, watch)
-        return Store(Path(out) / "runs").run(experiment, watch=watch).trajectory()
+        return store.run(experiment, watch=watch).trajectory()
 
 
 def open_run(folder: str | Path) -> Run:

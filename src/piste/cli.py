@@ -1,102 +1,78 @@
 """The command line. Heavy imports wait until a command needs them."""
 
-import argparse
-import runpy
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from piste.errors import InputError
+from piste.arguments import LANDSCAPE, Parser, import_file, overrides, run_name
+from piste.devices import PLATFORMS, cores, missing_platform
+from piste.errors import InputError, one_line, shown
+from piste.terminal import CLOSED_PIPE, drop_output, explained, session, tidy
 
-INTERRUPTED = 130
+TRAINS = ("run", "reproduce", "landscape")
+"""Commands that store what is complete, and go on with the rest."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; a mistake is one line and exit code 2."""
-    parser = _parser()
-    options, rest = parser.parse_known_args(arguments)
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    with session():
+        try:
+            return _ended(words)
+        except BrokenPipeError:
+            drop_output()
+            return CLOSED_PIPE
+
+
+def _ended(words: list[str]) -> int:
+    """The exit code of a command, once all it has to say is said."""
     try:
-        return options.command(options, rest)
+        code = _run_command(words)
+        print(end="", flush=True)
+        return code
     except InputError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    except OSError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        words = "interrupted; the same command goes on from here"
-        print(f"\n{words}", file=sys.stderr)
-        return INTERRUPTED
+        return _failed(str(error))
+    except BrokenPipeError:
+        raise
+    except (OSError, RuntimeError, MemoryError) as error:
+        line = explained(error)
+        if line is None:
+            raise
+        return _failed(line)
+    except KeyboardInterrupt as signal:
+        kept = "what is complete is kept; the same command goes on"
+        again = f"; {kept}" if words[:1] and words[0] in TRAINS else ""
+        print(f"\ninterrupted{again}", file=sys.stderr)
+        return 128 + getattr(signal, "number", 2)
 
 
-class _Parser(argparse.ArgumentParser):
-    """argparse, with one line for a mistake."""
-
-    def error(self, message: str):
-        print(f"error: {message} ({self.prog} --help shows all)", file=sys.stderr)
-        sys.exit(2)
-
-
-def _parser() -> argparse.ArgumentParser:
-    about = "A laboratory for the training dynamics of transformers."
-    parser = _Parser(prog="piste", description=about, allow_abbrev=False)
-    commands = parser.add_subparsers(
-        required=True, metavar="COMMAND", parser_class=_Parser
-    )
-
-    def command(name: str, function, words: str) -> argparse.ArgumentParser:
-        sub = commands.add_parser(
-            name, help=words, description=words, allow_abbrev=False
-        )
-        sub.set_defaults(command=function)
-        return sub
-
-    command("list", _list, "show papers and presets")
-    run = command("run", _run, "train a preset, with any field changed: --rule adam")
-    run.add_argument("preset", help="paper/preset, see `piste list`")
-    run.add_argument("--resume", action="store_true", help="demand a run to go on with")
-    _with(run)
-    _common(run)
-    show = command("show", _show, "show a stored run")
-    show.add_argument("run", type=Path, help="folder of a run")
-    _with(show)
-    reproduce = command("reproduce", _reproduce, "run, judge and draw all of a paper")
-    reproduce.add_argument("paper")
-    reproduce.add_argument(
-        "--quick",
-        action="store_true",
-        help="a part of it, in about a minute",
-    )
-    words = "only the studies that need no dataset"
-    reproduce.add_argument("--theory", action="store_true", help=words)
-    words = "only these studies, by name, with commas between"
-    reproduce.add_argument("--only", default="", metavar="STUDIES", help=words)
-    _common(reproduce)
-    landscape = command(
-        "landscape", _landscape, "compare the loss surfaces of two kernels"
-    )
-    landscape.add_argument("preset", help="paper/preset of the first stage")
-    _with(landscape)
-    for name, words in LANDSCAPE.items():
-        landscape.add_argument(f"--{name}", default=None, metavar="X", help=words)
-    _common(landscape)
-    verify = command("verify", _verify, "judge a paper's claims on stored runs")
-    verify.add_argument("paper")
-    verify.add_argument("--out", type=Path, default=Path("results"), metavar="DIR")
-    return parser
+def _failed(line: str) -> int:
+    print(f"error: {one_line(line)}", file=sys.stderr)
+    try:
+        print(end="", flush=True)
+    except OSError:
+        drop_output()  # else Python would try again, and complain, as it ends
+    return 2
 
 
-LANDSCAPE = {
-    "plane": "directions: qk (default), random, pca or hessian",
-    "points": "points along a side of the grid, odd (default: 51)",
-    "reach": "how far the grid goes each way (default: 1.0)",
-    "steps-two": "steps of the second stage (default: as many as the first)",
-    "kernel-two": "the kernel to compare with the first stage's (default: gaussian)",
-    "models": "models, each with a seed of its own (default: 3)",
-    "directions": "planes for each model, where they are drawn (default: 3)",
-    "snapshots": "snapshots of a second stage (default: 21)",
-}
-"""Options of `piste landscape`: the fields of its comparison."""
+def _run_command(words: list[str]) -> int:
+    commands = {
+        "list": _list,
+        "run": _run,
+        "show": _show,
+        "reproduce": _reproduce,
+        "landscape": _landscape,
+        "verify": _verify,
+    }
+    try:
+        name, options, rest = Parser().read(words)
+    except SystemExit as ended:  # argparse has said all there is to --help
+        return int(ended.code or 0)
+    if name != "list" and (asked := missing_platform()):
+        rule = "JAX finds no such device here; unset it, or set it to cpu"
+        raise InputError(f"{PLATFORMS} = {asked}: {rule}")
+    with tidy(getattr(options, "out", Path())):
+        return commands[name](options, rest)
 
 
 def _devices_for(*experiments) -> None:
@@ -109,42 +85,9 @@ def _devices_for(*experiments) -> None:
         one_device_a_core()
 
 
-def _with(parser: argparse.ArgumentParser) -> None:
-    words = "a Python file to import first, for instance one with a kernel of your own"
-    parser.add_argument("--with", type=Path, dest="file", metavar="FILE", help=words)
-
-
-def _common(parser: argparse.ArgumentParser) -> None:
-    words = "folder for results (default: results)"
-    parser.add_argument(
-        "--out", type=Path, default=Path("results"), metavar="DIR", help=words
-    )
-    parser.add_argument("--fresh", action="store_true", help="run again from step 0")
-
-
 def _no_more(rest: list[str]) -> None:
     if rest:
-        raise InputError(f"no option '{rest[0]}' here (--help shows all)")
-
-
-def overrides(rest: list[str]) -> dict[str, str]:
-    """Read ``--dotted.field value`` pairs.
-
-    >>> overrides(["--rule", "adam", "--rule.b2=0.99"])
-    {'rule': 'adam', 'rule.b2': '0.99'}
-    """
-    found, words = {}, list(rest)
-    while words:
-        word = words.pop(0)
-        if not word.startswith("--"):
-            raise InputError(f"'{word}': must be --field value")
-        name, given, text = word[2:].partition("=")
-        if not given:
-            if not words:
-                raise InputError(f"{name}: needs a value, as in --{name} VALUE")
-            text = words.pop(0)
-        found[name] = text
-    return found
+        raise InputError(f"no option '{shown(rest[0])}' here (--help shows all)")
 
 
 def _list(options, rest: list[str]) -> int:
@@ -152,6 +95,8 @@ def _list(options, rest: list[str]) -> int:
 
     _no_more(rest)
     known = papers()
+    if not known:
+        raise InputError("no papers: piste is not installed whole; install it again")
     print("papers    " + "  ".join(known))
     for paper in known.values():
         print(f"          {paper.name}: {paper.title} ({paper.venue})")
@@ -160,7 +105,7 @@ def _list(options, rest: list[str]) -> int:
         for p in known.values()
         for n, preset in p.presets.items()
     }
-    width = max(map(len, names))
+    width = max(map(len, names), default=0)
     label = "presets   "
     for name, preset in names.items():
         print(f"{label}{name:<{width}}  {preset.meaning}  {preset.time}")
@@ -170,6 +115,8 @@ def _list(options, rest: list[str]) -> int:
 
 def _run(options, rest: list[str]) -> int:
     changes = overrides(rest)
+    if options.resume and options.fresh:
+        raise InputError("resume: must not be together with --fresh")
     from piste.papers import preset
 
     import_file(options.file)
@@ -177,6 +124,7 @@ def _run(options, rest: list[str]) -> int:
     from piste.caching import keep_compiled_programs
     from piste.console import console, progress, watcher
     from piste.describe import describe_run
+    from piste.dynamics import check_size
     from piste.store import Store
     from piste.values import override
 
@@ -188,7 +136,9 @@ def _run(options, rest: list[str]) -> int:
     out = console()
     found = None if options.fresh else store.find(experiment)
     if found is None:
-        _say_resuming(out, store, experiment, options)
+        partial = store.interrupted(experiment, options.fresh)
+        check_size(experiment, store.root, partial.steps if partial else 0)
+        _say_resuming(out, store, experiment, partial, options.resume)
         store.check(experiment)
         with progress(out) as bars:
             name = options.preset.split("/")[-1]
@@ -203,47 +153,17 @@ def _run(options, rest: list[str]) -> int:
     return 0
 
 
-def import_file(path: Path | None) -> None:
-    """Run a user's Python file, if any, so that the kernels that it adds are known."""
-    if path is None:
-        return
-    if not path.is_file():
-        raise InputError(f"with = {path}: is not a file")
-    try:
-        runpy.run_path(str(path), run_name=path.stem)
-    except InputError as error:
-        raise InputError(f"with = {path}: {error}") from None
-    except (Exception, SystemExit) as error:
-        # The last line of the user's own code, and never a page of ours.
-        words = " ".join(f"{type(error).__name__}: {error}".split())
-        raise InputError(f"with = {path}: cannot be imported ({words})") from None
-
-
-def _say_resuming(out, store, experiment, options) -> None:
-    partial = store.interrupted(experiment, options.fresh)
+def _say_resuming(out, store, experiment, partial, demanded: bool) -> None:
     if partial is not None:
         out.print(
             f"resuming at step {partial.steps:,} of {experiment.steps:,} "
             f"({'; '.join(partial.notes) or 'same bits as an uninterrupted run'})",
             markup=False,
         )
-    elif options.resume:
+    elif demanded:
         raise InputError(
             f"resume: no interrupted run of this experiment in {store.root}"
         )
-
-
-def run_name(preset: str, changes: dict[str, str]) -> str:
-    """A readable name: the preset and what was changed in it.
-
-    >>> run_name("stages", {"rule": "adam", "rule.b2": "0.99", "seed": "3"})
-    'stages-adam-b2=0.99-seed=3'
-    """
-    parts = [preset]
-    for name, text in changes.items():
-        last = name.split(".")[-1]
-        parts.append(text if name in ("rule", "task", "model") else f"{last}={text}")
-    return "-".join(parts).replace("/", "_")[:100]
 
 
 def _show(options, rest: list[str]) -> int:
@@ -265,9 +185,11 @@ def _reproduce(options, rest: list[str]) -> int:
 
     _no_more(rest)
     paper = find_paper(options.paper)
+    paper.check_parts("studies")
     from piste.caching import keep_compiled_programs
-    from piste.console import console, progress, watcher
+    from piste.console import bold, console, progress, watcher
     from piste.describe import print_verdicts
+    from piste.dynamics import check_size
     from piste.reproduce import (
         check_data,
         chosen,
@@ -276,19 +198,24 @@ def _reproduce(options, rest: list[str]) -> int:
         result_folder,
     )
     from piste.run_study import is_stored
-    from piste.store import environment
 
     keep_compiled_programs()
 
     only = [name for name in options.only.split(",") if name]
+    if options.only and not only:
+        raise InputError(f"only = {options.only}: must be names with commas between")
     folder = result_folder(paper, options.out, options.quick)
     studies = chosen(paper, options.quick, only, options.theory)
     _devices_for(*(study.base for study in studies))
+    paper.check_parts()
     check_data(studies, folder, options.fresh)
+    for study in studies:
+        if options.fresh or not is_stored(study, folder):
+            for experiment in study.experiments:
+                check_size(experiment, folder)
     out = console()
-    out.print(f"[bold]{paper.name}[/bold] · {paper.title}")
-    cores = environment()["cores"]
-    out.print(f"{paper.authors} · {paper.venue} · {cores} cores\n")
+    out.print(bold(paper.name, f" · {paper.title}"))
+    out.print(f"{paper.authors} · {paper.venue} · {cores()} cores\n")
     if not only and not options.theory:
         out.print(left_out(paper, options.quick, studies), end="")
     if not options.fresh and all(is_stored(study, folder) for study in studies):
@@ -358,7 +285,8 @@ def _verify(options, rest: list[str]) -> int:
 
     _no_more(rest)
     paper = find_paper(options.paper)
-    from piste.console import console
+    paper.check_parts("studies", "claims")
+    from piste.console import bold, console
     from piste.describe import print_verdicts
     from piste.reproduce import verify
 
@@ -369,7 +297,8 @@ def _verify(options, rest: list[str]) -> int:
         out.print(f"note: {note}", markup=False)
     print_verdicts(out, found.judgements)
     for judgement in found.judgements:
-        out.print(f"\n[bold]{judgement.claim.name}[/bold]: {judgement.claim.statement}")
+        out.print()
+        out.print(bold(judgement.claim.name, f": {judgement.claim.statement}"))
         for verdict in judgement.verdicts:
             out.print(f"  {verdict.sentence()}")
     return 0

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pandas as pd
 import xarray as xr
-from rich.markup import escape
+from rich.text import Text
 
+from piste.console import bold
 from piste.figures import landscape as figures
 from piste.landscape.matched import ENOUGH
 from piste.landscape.survey import Bars, Survey, run, silent
@@ -88,19 +89,19 @@ def _draw(survey: Survey, part: xr.Dataset) -> None:
         picture = draw(part, caption)
         picture.save(survey.folder / "figures", f"{name}-seed={model}")
         words = survey.folder / "figures" / f"{name}-seed={model}.txt"
-        words.write_text(caption + "\n")
+        words.write_text(caption + "\n", "utf-8")
 
 
-def lines(found: Compared) -> list[str]:
+def lines(found: Compared) -> list[str | Text]:
     """What to print before the table: notes, shares, losses and how well they match."""
-    said = [f"note: {escape(note)}" for note in found.parts[0].attrs["notes"]]
+    said: list[str | Text] = [
+        Text(f"note: {note}") for note in found.parts[0].attrs["notes"]
+    ]
     for part in found.parts:
         one, other = (surface_of(part, kernel).centre for kernel in kernels_of(part))
         label = f"model {part.attrs['model']}, plane {part.attrs['direction']}"
-        said.append(
-            f"[bold]{label}[/bold]  centre losses {one:.4g} and {other:.4g}: "
-            f"matched to {100 * mismatch_of(part):.2g} %"
-        )
+        losses = f"  centre losses {one:.4g} and {other:.4g}: "
+        said.append(bold(label, losses, f"matched to {100 * mismatch_of(part):.2g} %"))
         said += [f"  {words}" for words in figures.describe(part).split(". ")]
     kept = len(comparable(found.parts))
     if kept < len(found.parts):

@@ -3,7 +3,7 @@
 import math
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 from rich.console import Console
@@ -16,31 +16,48 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 from rich.table import Table
+from rich.text import Text
 
 COLOURS = {"✓": "green", "✗": "red", "◐": "yellow", "○": "bright_black", "?": "yellow"}
 
 
+class PlainConsole(Console):
+    """Prints text as it is: brackets in a path or a formula are no markup of rich's.
+
+    What is to be bold or coloured is a :class:`rich.text.Text`.
+    """
+
+    def __init__(self, **settings: Any):
+        super().__init__(highlight=False, markup=False, emoji=False, **settings)
+
+    def on_broken_pipe(self) -> None:
+        """Leave it to the command line, which ends quietly wherever it happens."""
+        raise BrokenPipeError
+
+
 def console() -> Console:
     """Standard output, with a width that keeps tables whole in a pipe."""
-    out = Console(highlight=False, soft_wrap=False)
-    return out if out.is_terminal else Console(highlight=False, width=110)
+    out = PlainConsole()
+    return out if out.is_terminal else PlainConsole(width=110)
 
 
 @contextmanager
 def progress(out: Console | None = None, quiet: bool = False) -> Iterator[Progress]:
     """A bar for each experiment: step, loss, time left."""
     columns = (
-        TextColumn("  {task.description:<14}"),
+        TextColumn("  {task.description:<14}", markup=False),
         BarColumn(bar_width=24),
         MofNCompleteColumn(),
-        TextColumn("{task.fields[loss]}"),
+        TextColumn("{task.fields[loss]}", markup=False),
         TimeElapsedColumn(),
         TextColumn("·"),
         TimeRemainingColumn(),
         TextColumn("left"),
     )
-    out = Console(quiet=True) if quiet else out or console()
-    with Progress(*columns, console=out) as bars:
+    out = PlainConsole(quiet=True) if quiet else out or console()
+    bars = Progress(*columns, console=out)
+    # In a pipe nothing moves, and its display would only leave an empty line.
+    with bars if out.is_terminal else nullcontext():
         yield bars
 
 
@@ -82,11 +99,15 @@ def plain_table(headings: Sequence[str], rows: Sequence[Sequence[Any]]) -> Table
     for heading in headings:
         table.add_column(heading, overflow="fold")
     for row in rows:
-        table.add_row(*(str(cell) for cell in row))
+        table.add_row(*(c if isinstance(c, Text) else str(c) for c in row))
     return table
 
 
-def mark(sign: str, words: str) -> str:
+def bold(words: str, *rest: str) -> Text:
+    """Bold words, and plain ones after them."""
+    return Text.assemble((words, "bold"), *rest)
+
+
+def mark(sign: str, words: str) -> Text:
     """A verdict with its sign, and a colour that is never its only sign."""
-    colour = COLOURS.get(sign, "default")
-    return f"[{colour}]{sign} {words}[/{colour}]"
+    return Text(f"{sign} {words}", COLOURS.get(sign, "default"))

@@ -4,9 +4,10 @@ from collections.abc import Sequence
 
 import xarray as xr
 from rich.console import Console
+from rich.text import Text
 
 from piste.claims import Judgement, Timeline, margin_text, stages
-from piste.console import mark, plain_table
+from piste.console import bold, mark, plain_table
 from piste.report.page import tally
 from piste.store import Run
 from piste.values import fields_of
@@ -15,14 +16,15 @@ from piste.values import fields_of
 def describe_run(out: Console, run: Run) -> None:
     """A run's name, settings, stages and last numbers."""
     manifest, trajectory = run.manifest, run.trajectory()
-    out.print(f"[bold]{manifest.name}[/bold]  {run.folder}")
+    out.print(bold(manifest.name, f"  {run.folder}"))
     environment = manifest.environment
     out.print(
         f"{manifest.form} form · {run.experiment.precision} · {environment['device']} · "
         f"{manifest.seconds:.1f} s · piste {environment['versions']['piste']}"
     )
     if manifest.diverged >= 0:
-        out.print(f"[red]✗ stopped[/red] at step {manifest.diverged}: {manifest.ended}")
+        ended = f" at step {manifest.diverged}: {manifest.ended}"
+        out.print(Text.assemble(mark("✗", "stopped"), ended))
     settings = [(name, value) for name, value in fields_of(run.experiment).items()]
     out.print(plain_table(("field", "value"), settings))
     out.print()

@@ -1,14 +1,37 @@
-"""The one exception that a user's mistake raises."""
+"""The one exception that a user's mistake raises, and how its text is made safe."""
 
 import difflib
 from collections.abc import Iterable
+from typing import Any
+
+LONGEST_VALUE = 60
+"""Characters of a value that a message shows; a 5,000-digit number fills a screen."""
+LONGEST_WORD = 300
+"""The same for any other word of a message, such as a path."""
 
 
 class InputError(ValueError):
     """A mistake in what the user gave: one line that names it and what is allowed.
 
-    The command line prints it without a traceback and leaves with exit code 2.
+    The command line prints it without a traceback and leaves with exit code 2. Whatever
+    the message quotes, it stays one line of printable characters.
     """
+
+    def __init__(self, message: str):
+        super().__init__(one_line(message))
+
+
+class InputWarning(UserWarning):
+    """Something of the user's that is left out; everything else goes on."""
+
+
+class Interrupted(KeyboardInterrupt):
+    """A signal of the system's that ends a command: Ctrl-C, a shutdown, a hang-up."""
+
+    def __init__(self, number: int = 2):
+        super().__init__()
+        self.number = number
+        """The number of the signal."""
 
 
 def did_you_mean(word: str, allowed: Iterable[str]) -> str:
@@ -17,5 +40,65 @@ def did_you_mean(word: str, allowed: Iterable[str]) -> str:
     >>> did_you_mean("stagse", ["stages", "adam"])
     "; did you mean 'stages'?"
     """
+    if len(word) > LONGEST_VALUE:  # no word of ours is, and comparing takes long
+        return ""
     near = difflib.get_close_matches(word, list(allowed), n=1, cutoff=0.5)
     return f"; did you mean '{near[0]}'?" if near else ""
+
+
+def shown(given: Any) -> str:
+    r"""A value as a message shows it: printable, and shortened if it is long.
+
+    >>> shown("two\nlines"), shown(0.5)
+    ('two\\nlines', '0.5')
+    >>> shown("9" * 5000)
+    '99999999999999999999…99999999999999999999 (5000 characters)'
+    """
+    if isinstance(given, int) and abs(given) >= 10**100:
+        # Python itself refuses to print the largest ones.
+        digits = int(given.bit_length() * 0.30103)
+        return f"a whole number of about {digits} digits"
+    try:
+        text = str(given)
+    except Exception as error:  # a value that is nested too deeply, or a stranger's
+        return f"a {type(given).__name__} that cannot be shown ({type(error).__name__})"
+    return _shortened(_printable(text), LONGEST_VALUE)
+
+
+def one_line(text: str) -> str:
+    """Any text as one line of printable characters, its long words shortened."""
+    words = _printable(text).split(" ")
+    return " ".join(_shortened(word, LONGEST_WORD) for word in words)
+
+
+def reason(error: BaseException) -> str:
+    """What an exception says, in one line, with its kind.
+
+    >>> reason(ValueError("no good"))
+    'ValueError: no good'
+    """
+    try:
+        said = " ".join(str(error).split())
+    except Exception:  # a stranger's exception
+        said = ""
+    kind = type(error).__name__
+    return _shortened(_printable(f"{kind}: {said}" if said else kind), LONGEST_WORD)
+
+
+def _printable(text: str) -> str:
+    return text if text.isprintable() else "".join(map(_escaped, text))
+
+
+def _escaped(character: str) -> str:
+    # Controls move the cursor, formats turn the direction of the text, surrogates are
+    # bytes that were no text, and line separators begin a line.
+    if character.isprintable():
+        return character
+    return character.encode("unicode_escape").decode("ascii")
+
+
+def _shortened(text: str, longest: int) -> str:
+    if len(text) <= longest:
+        return text
+    part = longest // 3
+    return f"{text[:part]}…{text[-part:]} ({len(text)} characters)"

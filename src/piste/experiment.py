@@ -1,5 +1,8 @@
 """An Experiment says what to train; it fully determines a run."""
 
+import html
+from collections.abc import Iterator
+
 import numpy as np
 
 from piste.models import Model, TwoLayer
@@ -45,11 +48,31 @@ class Record:
         """
         if self.every:
             return np.append(np.arange(0, steps, self.every), steps)
-        times, now = [0], 0
+        blocks = [np.zeros(1, int)]
+        for start, gap, count in self._stretches(steps):
+            blocks.append(start + gap * np.arange(1, count))
+            blocks.append(np.array([min(start + gap * count, steps)]))
+        return np.concatenate(blocks)
+
+    def count(self, steps: int) -> int:
+        """How many times there are, known without a list of them.
+
+        >>> Record(dense=4).count(20), Record(dense=10**12).count(10**12)
+        (10, 1000000000001)
+        """
+        if self.every:
+            return -(-steps // self.every) + 1
+        return 1 + sum(count for _, _, count in self._stretches(steps))
+
+    def _stretches(self, steps: int) -> Iterator[tuple[int, int, int]]:
+        """Stretches of equal gaps: where each begins, its gap, and how many it has."""
+        now = 0
         while now < steps:
-            now = min(now + (1 << (now // self.dense).bit_length()), steps)
-            times.append(now)
-        return np.array(times)
+            doublings = (now // self.dense).bit_length()
+            gap, end = 1 << doublings, min(self.dense << doublings, steps)
+            count = -(-(end - now) // gap)
+            yield now, gap, count
+            now = min(now + gap * count, steps)
 
     def tests(self, records: int) -> np.ndarray:
         """Which records measure the test probes: some in each chunk, and the last."""
@@ -87,6 +110,6 @@ class Experiment:
         return digest(self)
 
     def _repr_html_(self) -> str:
-        rows = fields_of(self).items()
+        rows = ((k, html.escape(str(v))) for k, v in fields_of(self).items())
         cells = (f"<tr><td><code>{k}</code></td><td>{v}</td></tr>" for k, v in rows)
         return f"<table>{''.join(cells)}</table>"

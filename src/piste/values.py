@@ -20,7 +20,7 @@ from typing import Any, TypeVar, dataclass_transform
 import jax
 import numpy as np
 
-from piste.errors import InputError, did_you_mean
+from piste.errors import InputError, did_you_mean, shown
 
 T = TypeVar("T")
 
@@ -50,6 +50,9 @@ def _holds(hint: Any) -> bool:
     return all(dataclasses.is_dataclass(kind) for kind in kinds)
 
 
+LARGEST = 2**63 - 1
+"""The largest whole number that a field may hold, of either sign: an array's."""
+
 _KINDS = {int: "a whole number", float: "a number", bool: "true or false"}
 
 
@@ -77,7 +80,12 @@ def _number(field: dataclasses.Field, given: Any) -> Any:
     if field.type not in (int, float) or isinstance(given, bool):
         return given
     if isinstance(given, (int, np.integer)):
-        return field.type(given)
+        if field.type is int and abs(int(given)) > LARGEST:
+            raise field_error(field.name, int(given), f"must be at most {LARGEST}")
+        try:
+            return field.type(given)
+        except OverflowError:
+            raise field_error(field.name, given, "must be a finite number") from None
     return float(given) if isinstance(given, np.floating) else given
 
 
@@ -89,6 +97,8 @@ def _check(field: dataclasses.Field, given: Any) -> None:
     limits, kind = field.metadata, _KINDS.get(field.type)
     if kind and type(given) is not field.type:
         raise field_error(field.name, given, f"must be {kind}")
+    if isinstance(given, str) and not _is_text(given):
+        raise field_error(field.name, given, "must be text in UTF-8")
     if isinstance(given, float) and not math.isfinite(given):
         raise field_error(field.name, given, "must be a finite number")
     if "above" in limits and not given > limits["above"]:
@@ -104,9 +114,14 @@ def _check(field: dataclasses.Field, given: Any) -> None:
         raise field_error(field.name, given, f"must be one of {allowed}")
 
 
+def _is_text(given: str) -> bool:
+    # Bytes of the command line that are no text arrive as lone surrogates.
+    return not any("\ud800" <= character <= "\udfff" for character in given)
+
+
 def field_error(name: str, given: Any, rule: str) -> InputError:
     """The error for a field: its name, its value and what is allowed."""
-    return InputError(f"{dashed(name)} = {given}: {rule}")
+    return InputError(f"{dashed(name) or 'value'} = {shown(given)}: {rule}")
 
 
 def dashed(name: str) -> str:
@@ -167,26 +182,30 @@ def _is_union(cls: Any) -> bool:
 def _member_from_json(members: dict[str, type], data: Any, path: str) -> Any:
     data = {"is": data} if isinstance(data, str) else data
     if not isinstance(data, Mapping):
-        raise InputError(
-            f"{dashed(path)} = {data}: must be one of {', '.join(members)}"
-        )
-    word = data.get("is", "")
-    if word not in members:
-        raise unknown_word(path, word, members)
+        raise field_error(path, data, f"must be one of {', '.join(members)}")
+    if "is" not in data:
+        allowed = ", ".join(members)
+        raise InputError(f"{dashed(path)}: must say what it is, 'is': one of {allowed}")
+    word = _known_word(path, data["is"], members)
     rest = {name: part for name, part in data.items() if name != "is"}
     return _class_from_json(members[word], rest, path)
 
 
+def _known_word(path: str, word: Any, members: Mapping[str, type]) -> str:
+    if isinstance(word, str) and word in members:
+        return word
+    raise unknown_word(path, word, members)
+
+
 def unknown_word(path: str, word: Any, members: Mapping[str, type]) -> InputError:
     """The error for a word that names no member of a family."""
-    near = did_you_mean(str(word), members)
-    allowed = ", ".join(members)
-    return InputError(f"{dashed(path)} = {word}: must be one of {allowed}{near}")
+    near = did_you_mean(word, members) if isinstance(word, str) else ""
+    return field_error(path, word, f"must be one of {', '.join(members)}{near}")
 
 
 def _class_from_json(cls: Any, data: Any, path: str) -> Any:
     if not isinstance(data, Mapping):
-        raise InputError(f"{dashed(path)} = {data}: must have fields")
+        raise field_error(path, data, "must have fields")
     hints = typing.get_type_hints(cls)
     prefix = f"{path}." if path else ""
     parts = {}
@@ -204,24 +223,30 @@ def _class_from_json(cls: Any, data: Any, path: str) -> Any:
 def unknown_field(name: str, known: list[str]) -> InputError:
     """The error for a field that does not exist, with the nearest that does."""
     near = did_you_mean(dashed(name), map(dashed, known))
-    return InputError(f"no field '{dashed(name)}'{near}")
+    return InputError(f"no field '{shown(dashed(name))}'{near}")
 
 
 def _scalar(cls: Any, data: Any, path: str) -> Any:
-    wrong = InputError(f"{dashed(path)} = {data}: must be {_KINDS.get(cls, 'a word')}")
+    wrong = field_error(path, data, f"must be {_KINDS.get(cls, 'a word')}")
     if cls is bool:
-        found = {"true": True, "false": False}.get(str(data).lower())
+        found = {"true": True, "false": False}.get(shown(data).lower())
         if found is None:
             raise wrong
         return found
     if isinstance(data, bool) or (cls is int and isinstance(data, float)):
         raise wrong
+    if not isinstance(data, (int, float, str)):
+        raise wrong
     if cls in (int, float):
         try:
-            return (
-                cls(str(data).replace("_", "")) if isinstance(data, str) else cls(data)
-            )
-        except (TypeError, ValueError, OverflowError):
+            return cls(data.replace("_", "")) if isinstance(data, str) else cls(data)
+        except OverflowError:
+            raise field_error(path, data, "must be a finite number") from None
+        except ValueError:
+            if cls is int and isinstance(data, str) and data.strip(" +-").isdecimal():
+                # Python reads no whole number of more than 4,300 digits.
+                rule = f"must be at most {LARGEST}"
+                raise field_error(path, data, rule) from None
             raise wrong from None
     return str(data)
 
@@ -253,15 +278,14 @@ def _put(cls: Any, data: dict, dotted: str, change: Any) -> None:
             known = [".".join([*above[:depth], key]) for key in data if key != "is"]
             raise unknown_field(dotted, known)
         data, cls = data[name], typing.get_type_hints(cls)[name]
-        cls = _members(cls).get(data.get("is", ""), cls)
+        if members := _members(cls):
+            cls = members[_known_word(name, data.get("is"), members)]
     if last not in typing.get_type_hints(cls):
         known = [".".join([*above, key]) for key in typing.get_type_hints(cls)]
         raise unknown_field(dotted, known)
     members = _members(typing.get_type_hints(cls)[last])
     if members and isinstance(change, str):
-        if change not in members:
-            raise unknown_word(dotted, change, members)
-        shared = typing.get_type_hints(members[change])
+        shared = typing.get_type_hints(members[_known_word(dotted, change, members)])
         kept = {name: part for name, part in data[last].items() if name in shared}
         change = kept | {"is": change}
     data[last] = change

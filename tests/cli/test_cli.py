@@ -90,6 +90,21 @@ def test_list_names_every_preset(capsys):
         (["signgd/stages", "--seed"], r"seed: needs a value"),
         (["signgd/stages", "seed"], r"'seed': must be --field value"),
         (["signgd/stages", "--resume"], r"resume: no interrupted run"),
+        (
+            ["signgd/stages", "--task.dimension", "1000000000"],
+            r"task.dimension = 1000000000: needs about 82 TB of memory, .* are free; "
+            r"at most about \d+ fits here",
+        ),
+        (["signgd/stages", "--steps", "1" + "0" * 15], r"takes at least 32 years"),
+        (["kernels/pathfinder-desk", "--task.train-samples", "1000000000"], r"1.1 TB"),
+        (
+            ["signgd/stages", "--steps=1000000000000", "--record.dense=1000000000000"],
+            r"record.dense = 1000000000000: needs about 48 TB of memory",
+        ),
+        (
+            ["decision-lists/repetition", "--task.vocabulary=8000"],
+            r"vocabulary = 8000: 1.9e\+08 terms to sum, at most 1e\+07; give value-scale",
+        ),
     ],
 )
 def test_mistakes_are_one_line_and_write_nothing(capsys, tmp_path, words, message):
@@ -113,6 +128,15 @@ def test_mistakes_are_one_line_and_write_nothing(capsys, tmp_path, words, messag
 )
 def test_other_mistakes(capsys, words, message):
     assert message in one_line_error(capsys, *words)
+
+
+def test_landscapes_that_cannot_be_held(capsys, tmp_path):
+    for option, what in (("models", "disk"), ("snapshots", "memory")):
+        out = tmp_path / option
+        words = ["landscape", "kernels/thm-1-softmax", f"--{option}", "1000000000000"]
+        line = one_line_error(capsys, *words, "--out", str(out))
+        assert f"{option} = 1000000000000: needs about" in line and what in line
+        assert not out.exists()
 
 
 def test_unwritable_folder(capsys, tmp_path):

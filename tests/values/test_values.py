@@ -68,7 +68,8 @@ MISTAKES = [
     ),
     (
         {"rule.learning_rate": 10**400},
-        f"rule.learning-rate = {10**400}: must be a number",
+        "rule.learning-rate = a whole number of about 400 digits: "
+        "must be a finite number",
     ),
     ({"rule": "adam", "rule.b1": 1.0}, "rule.b1 = 1.0: must be below 1"),
     (

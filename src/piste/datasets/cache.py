@@ -7,6 +7,7 @@ their sha256; tables and folders that a user made have none.
 
 import gzip
 import hashlib
+import io
 import os
 import shutil
 import tempfile
@@ -70,12 +71,14 @@ def _given(source: Source, field: str, folder: str) -> Path:
 
 def _verify(path: Path, file: File) -> None:
     try:
-        size, found = path.stat().st_size, _sha256(path)
+        size = path.stat().st_size
+        found = _sha256(path) if size == file.size else ""
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror})") from None
-    if size < file.size:
-        cut = f"{size} of {file.size} bytes"
-        raise InputError(f"{path}: is truncated ({cut}); must be the original")
+    if size != file.size:
+        fault = "truncated" if size < file.size else "altered"
+        fault = f"is {fault} ({size} of {file.size} bytes)"
+        raise InputError(f"{path}: {fault}; must be the original")
     if found != file.sha256:
         sums = f"sha256 {found[:8]}…, not {file.sha256[:8]}…"
         raise InputError(f"{path}: is altered ({sums}); must be the original")
@@ -167,13 +170,54 @@ def _put(file: Path, folder: Path) -> None:
         part.unlink(missing_ok=True)
 
 
-def unzipped(path: Path) -> bytes:
+# --- reading, within limits -----------------------------------------------------------
+
+LARGEST = 2**28
+"""Bytes to which a compressed file may expand: eight times the largest that we know."""
+
+
+class Limited(io.RawIOBase):
+    """A stream that refuses to give more than so many bytes: a bomb, not data.
+
+    A gzip file can be a thousandth of its content, so its size on disk says nothing.
+    """
+
+    def __init__(self, path: Path, stream: io.BufferedIOBase, largest: int = LARGEST):
+        super().__init__()
+        self._path, self._stream, self._left = path, stream, largest
+        self._largest = largest
+
+    def readable(self) -> bool:
+        """Yes."""
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        """The next bytes, at most so many; all that are left by default."""
+        if size < 0:
+            return b"".join(iter(lambda: self.read(2**20), b""))
+        content = self._stream.read(size)
+        self._left -= len(content)
+        if self._left < 0:
+            rule = f"must be at most {self._largest} bytes when expanded"
+            raise InputError(f"{self._path}: {rule}")
+        return content
+
+
+def unzipped(path: Path, largest: int = LARGEST) -> bytes:
     """The content of a gzip file, or one line that says what is wrong with it."""
+    check_file(path)
     try:
-        return gzip.decompress(path.read_bytes())
+        with gzip.GzipFile(path) as stream:
+            return Limited(path, stream, largest).read()
     except EOFError:
         raise InputError(f"{path}: is truncated; must be a whole gzip file") from None
     except (gzip.BadGzipFile, zlib.error) as error:
         raise InputError(f"{path}: is damaged ({error}); must be a gzip file") from None
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror})") from None
+
+
+def check_file(path: Path) -> None:
+    """Refuse what is there and no file: a pipe or a device may be read without end."""
+    if path.exists() and not path.is_file():
+        raise InputError(f"{path}: is not a file; must be one")

@@ -6,6 +6,7 @@ However they come, they are put into one order, so that a seed splits them alike
 
 import csv
 import functools
+import gzip
 import io
 import os
 import re
@@ -13,13 +14,14 @@ import tarfile
 import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from piste.errors import InputError
+from piste.errors import InputError, shown
 
 from ._base import TextSet
-from .cache import VARIABLE, File, Source, locate, unzipped
+from .cache import VARIABLE, File, Limited, Source, check_file, locate, unzipped
 
 ARCHIVE = "aclImdb_v1.tar.gz"
 FOLDER = "aclImdb"
@@ -41,6 +43,13 @@ SOURCE = Source(
 )
 
 Review = tuple[str, int]
+
+LONGEST_LINE = 2**20
+"""Characters in a line of a table."""
+LONGEST = 2**24
+"""Bytes that a review may have, some thousand times the longest of the original."""
+EXPANDED = 2**30
+"""Bytes to which the archive may expand; the original has 0.3 GB."""
 
 
 def load(folder: str = "") -> TextSet:
@@ -112,12 +121,12 @@ def _tables(path: Path) -> dict[str, list[Review]]:
 
 def read_table(path: Path) -> list[Review]:
     """Read a compressed table with the columns ``label`` and ``text``."""
-    rows = csv.reader(io.StringIO(_decoded(unzipped(path), str(path)), newline=""))
+    rows = csv.reader(_lines(path, _decoded(unzipped(path), str(path))))
     try:
         header = next(rows, [])
         for name in ("label", "text"):
             if name not in header:
-                found = ",".join(header) or "nothing"
+                found = shown(",".join(header)) or "nothing"
                 rule = "must have columns label and text"
                 raise InputError(f"{path}: has no column {name} ({found}); {rule}")
         reviews = [_row(path, rows.line_num, header, row) for row in rows]
@@ -128,13 +137,22 @@ def read_table(path: Path) -> list[Review]:
     return reviews
 
 
+def _lines(path: Path, text: str) -> Iterator[str]:
+    """The lines of a table; one without end would be a row of any number of fields."""
+    for number, line in enumerate(io.StringIO(text, newline=""), 1):
+        if len(line) > LONGEST_LINE:
+            rule = f"must be at most {LONGEST_LINE}"
+            raise InputError(f"{path}: line {number}: {len(line)} characters; {rule}")
+        yield line
+
+
 def _row(path: Path, line: int, header: list[str], row: list[str]) -> Review:
     place = f"{path}: line {line}"
     if len(row) != len(header):
         raise InputError(f"{place}: has {len(row)} fields; must have {len(header)}")
     fields = dict(zip(header, row, strict=True))
     if fields["label"] not in ("0", "1"):
-        raise InputError(f"{place}: label = {fields['label']}: must be 0 or 1")
+        raise InputError(f"{place}: label = {shown(fields['label'])}: must be 0 or 1")
     return _checked(fields["text"], place), int(fields["label"])
 
 
@@ -155,8 +173,10 @@ def _reviews_below(folder: Path) -> Iterator[Review]:
 
 
 def _content(file: Path) -> bytes:
+    check_file(file)
     try:
-        return file.read_bytes()
+        with file.open("rb") as stream:
+            return Limited(file, stream, LONGEST).read()
     except OSError as error:
         raise InputError(f"{file}: cannot be read ({error.strerror})") from None
 
@@ -166,21 +186,33 @@ _MEMBER = re.compile(rf"{FOLDER}/(train|test)/(neg|pos)/[^/]+\.txt")
 
 def read_archive(path: Path) -> dict[str, list[Review]]:
     """Read the labelled reviews of the archive, without extracting it."""
+    check_file(path)
     parts: dict[str, list[Review]] = {part: [] for part in PARTS}
     try:
-        with tarfile.open(path, "r|gz") as archive:
-            for member in archive:
-                match = _MEMBER.fullmatch(member.name)
-                file = archive.extractfile(member) if match else None
-                if match and file:
-                    place = f"{path}: {member.name}"
-                    text = _checked(_decoded(file.read(), place), place)
-                    parts[match[1]].append((text, LABELS[match[2]]))
+        with gzip.GzipFile(path) as stream:
+            # A header can promise any size, so what is read is counted, too.
+            limited: Any = Limited(path, stream, EXPANDED)
+            with tarfile.open(fileobj=limited, mode="r|") as archive:
+                for part, review in _reviews_in(archive, path):
+                    parts[part].append(review)
     except (tarfile.TarError, EOFError, zlib.error, OSError) as error:
         raise InputError(f"{path}: is damaged ({error}); must be {ARCHIVE}") from None
     if not all(parts.values()):
         raise InputError(f"{path}: has no reviews; must be {ARCHIVE}")
     return parts
+
+
+def _reviews_in(archive: tarfile.TarFile, path: Path) -> Iterator[tuple[str, Review]]:
+    for member in archive:
+        match = _MEMBER.fullmatch(member.name)
+        file = archive.extractfile(member) if match else None
+        if match and file:
+            place = f"{path}: {member.name}"
+            if member.size > LONGEST:
+                rule = f"must be at most {LONGEST}"
+                raise InputError(f"{place}: has {member.size} bytes; {rule}")
+            text = _checked(_decoded(file.read(), place), place)
+            yield match[1], (text, LABELS[match[2]])
 
 
 READERS = {"tables": _tables, "folders": _folders, "archive": read_archive}

@@ -18,15 +18,17 @@ import xarray as xr
 
 from piste.dynamics import State
 from piste.experiment import Experiment
-from piste.models import KERNELS, Classifier, Stack, TwoLayer
+from piste.models import Classifier, Stack, TwoLayer
 from piste.store import STAGE, Fresh, Inputs, Parts, Place, Store, inputs_of
 from piste.store.runs import Watch
 from piste.streams import Stream, stream
-from piste.values import digest, field_error, option, override, to_json, value
+from piste.values import digest, field_error, override, to_json
 
 from . import planes, surface
+from .comparison import Comparison
 from .matched import match
 from .planes import Plane
+from .size import check_size
 from .stored import stored_stage
 from .trajectory import project
 from .two_stage import Stage, first_stage, second_system, snapshot_times, written_out
@@ -38,46 +40,6 @@ Bars = Callable[[str, int], Watch]
 def silent(name: str, total: int) -> Watch:
     """Tell nobody."""
     return lambda done, loss: None
-
-
-@value
-class Comparison:
-    """What to compare, and on which planes."""
-
-    plane: str = option(default="qk", among=planes.KINDS)
-    """How the two directions are chosen."""
-    points: int = option(default=surface.POINTS, least=5)
-    """Points along a side of the grid; odd, so that the centre is one."""
-    reach: float = option(default=1.0, above=0)
-    """How far the grid goes each way."""
-    steps_two: int = option(default=0, least=0)
-    """Steps of the second stage; 0 takes as many as the first has."""
-    kernel_two: str = option(default="gaussian", among=KERNELS)
-    """The kernel that is compared with that of the first stage."""
-    models: int = option(default=3, least=1)
-    """Models, each with a seed of its own."""
-    directions: int = option(default=3, least=1)
-    """Planes for each model; one where nothing is drawn."""
-    snapshots: int = option(default=21, least=3)
-    """Snapshots of a second stage, among which losses are matched."""
-
-    def __post_init__(self):
-        if self.points % 2 == 0:
-            raise field_error("points", self.points, "must be odd")
-
-    def planes(self) -> int:
-        """Planes for each model."""
-        return self.directions if self.plane in ("qk", "random") else 1
-
-    def pairs(self) -> int:
-        """Pairs of surfaces."""
-        return self.models * self.planes()
-
-    def work(self, steps: int, pairs: int) -> int:
-        """Steps and points up to the end of a pair, after first stages of so many."""
-        models = -(-pairs // self.planes())  # its first pair waits for both stages
-        trained = models * (steps + 2 * (self.steps_two or steps))
-        return trained + 2 * pairs * self.points**2
 
 
 @dataclass(frozen=True)
@@ -166,7 +128,8 @@ def run(
 
 
 def check(survey: Survey) -> None:
-    """Refuse what cannot be drawn before anything is trained or written."""
+    """Refuse what cannot be drawn or held before anything is trained or written."""
+    check_size(survey.experiment, survey.settings, survey.root)
     survey.model(survey.settings.models - 1)  # the largest seed
     experiment = survey.model(0)
     with jax.enable_x64(True):

@@ -82,8 +82,8 @@ class Classifier:
     $-\|q-k\|^2/(2\sqrt d)$ for the Gaussian, whose weights are not normalised.
     """  # noqa: D205
 
-    layers: int = option(default=2, least=1)
-    """Number of blocks, $L$."""
+    layers: int = option(default=2, least=1, most=1000)
+    """Number of blocks, $L$; each is compiled by itself."""
     dimension: int = option(default=64, least=1)
     """Dimension of a token, $D$."""
     hidden: int = option(default=128, least=1)

@@ -45,8 +45,8 @@ class Stack:
 
     heads: int = option(default=1, least=1)
     """Attention heads of a layer, $H$; consecutive rows of a matrix are one head."""
-    depth: int = option(default=1, least=1)
-    """Attention layers, the read-out included."""
+    depth: int = option(default=1, least=1, most=1000)
+    """Attention layers, the read-out included; each is compiled by itself."""
     residual: bool = False
     """Whether a hidden layer adds to its input or replaces it, see ``path_scale``."""
     layer_norm: bool = False

@@ -7,15 +7,24 @@ the paper's own package, imported when they are used.
 import importlib
 import os
 from dataclasses import dataclass, field
-from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, Any, Protocol
 
-from piste.errors import InputError, did_you_mean
+from piste.errors import InputError, reason
 
 if TYPE_CHECKING:  # listing papers must stay fast
     import xarray as xr
 
-GROUP = "piste.papers"
+
+PARTS: dict[str, tuple[str, ...]] = {
+    "presets": (),
+    "studies": ("studies",),
+    "claims": ("CLAIMS",),
+    "figures": ("pictures",),
+    "tables": ("tables",),
+    "summary": ("lines",),
+}
+"""The modules of a paper's package, and what is used of each; of ``presets``, a function
+for every preset."""
 
 
 @dataclass(frozen=True)
@@ -46,8 +55,31 @@ class Paper:
     main: str = ""
 
     def part(self, name: str) -> Any:
-        """A module of the paper's package."""
-        return importlib.import_module(f"{self.package}.{name}")
+        """A module of the paper's package, or one line that says why it is none."""
+        module = f"{self.package}.{name}"
+        try:
+            return importlib.import_module(module)
+        except ModuleNotFoundError as error:
+            if error.name not in (module, self.package):
+                raise self._broken(name, error) from error
+            rule = f"has no module '{name}'; must have {', '.join(PARTS)}"
+            raise InputError(f"paper '{self.name}': {self.package} {rule}") from None
+        except Exception as error:
+            raise self._broken(name, error) from error
+
+    def _broken(self, name: str, error: Exception) -> InputError:
+        said = f"module '{name}' cannot be imported ({reason(error)})"
+        return InputError(f"paper '{self.name}': {said}")
+
+    def check_parts(self, *names: str) -> None:
+        """Refuse a paper that lacks something, before anything is run or written."""
+        for name in names or PARTS:
+            wanted = PARTS[name] or [n.replace("-", "_") for n in self.presets]
+            module = self.part(name)
+            for attribute in wanted:
+                if not hasattr(module, attribute):
+                    rule = f"module '{name}' has no '{attribute}', which it must have"
+                    raise InputError(f"paper '{self.name}': {rule}")
 
 
 class Calculation(Protocol):
@@ -116,41 +148,3 @@ def data_at_hand(task: Any) -> bool:
             raise
         return False
     return True
-
-
-def papers() -> dict[str, Paper]:
-    """All installed papers, ours and third parties', in the order of their names."""
-    found = entry_points(group=GROUP)
-    return {point.name: _load(point) for point in sorted(found, key=lambda p: p.name)}
-
-
-def _load(point: EntryPoint) -> Paper:
-    try:
-        return point.load()
-    except Exception as error:
-        raise InputError(
-            f"paper '{point.name}': cannot be imported ({error})"
-        ) from None
-
-
-def find_paper(name: str) -> Paper:
-    """A paper by name, or an error that lists them."""
-    known = papers()
-    if name not in known:
-        near = did_you_mean(name, known)
-        raise InputError(f"no paper '{name}'{near} (piste list shows all)")
-    return known[name]
-
-
-def preset(name: str) -> Any:
-    """The experiment of a preset, named ``paper/preset``."""
-    known = {
-        f"{paper.name}/{short}": (paper, short)
-        for paper in papers().values()
-        for short in paper.presets
-    }
-    if name not in known:
-        near = did_you_mean(name, known)
-        raise InputError(f"no preset '{name}'{near} (piste list shows all)")
-    paper, short = known[name]
-    return getattr(paper.part("presets"), short.replace("-", "_"))()

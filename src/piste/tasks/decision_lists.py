@@ -3,7 +3,6 @@
 # pyright takes the abstract variables of a distribution for arguments.
 # pyright: reportCallIssue=false
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -17,12 +16,15 @@ from piste.errors import InputError
 from piste.values import field_error, option, value
 
 from .sequences import (
+    MANY,
     AbstractSequences,
     Independent,
     PoissonSets,
     UniformSets,
     WeightedSets,
     all_sets,
+    counted,
+    set_count,
 )
 
 Tokens = Int[Array | np.ndarray, "*sequence position"]
@@ -149,17 +151,19 @@ class DecisionLists:
         if self.distribution != "iid" and n > size:
             rule = f"must be at most vocabulary = {size}, or use distribution iid"
             raise field_error("length", n, rule)
-        if self.distribution == "dirichlet" and math.comb(size, n) > MOST_SETS:
-            sets = f"{math.comb(size, n):.2g} sets to weigh, at most {MOST_SETS:.2g}"
+        if self.distribution == "dirichlet" and set_count(size, n) > MOST_SETS:
+            sets = counted(set_count(size, n))
+            sets = f"{sets} sets to weigh, at most {MOST_SETS:.2g}"
             raise field_error("distribution", "dirichlet", f"{sets}; use support")
         if self.distribution == "support":
             self._check_support()
 
     def _check_support(self):
         least = -(-self.vocabulary // self.length)
-        most = math.comb(self.vocabulary, self.length)
+        most = set_count(self.vocabulary, self.length)
         if not least <= self.support_sets <= most:
-            rule = f"must be between L/n = {least} (every token occurs) and {most}"
+            upper = counted(most) if most >= MANY else most
+            rule = f"must be between L/n = {least} (every token occurs) and {upper}"
             raise field_error("support_sets", self.support_sets, rule)
 
     def load(self) -> None:

@@ -16,6 +16,9 @@ from jaxtyping import Array, Float, Int, Key
 
 from piste.errors import InputError
 
+MANY = 10**18
+"""So many sets or more: they are never counted to the end, nor listed."""
+
 Rows = tuple[Int[np.ndarray, "sequence position"], Float[np.ndarray, " sequence"]]
 
 
@@ -53,7 +56,7 @@ class UniformSets(AbstractSequences):
 
     def count(self) -> int:
         """$C(L, n)$."""
-        return math.comb(self.vocabulary, self.length)
+        return set_count(self.vocabulary, self.length)
 
     def rows(self) -> Rows:
         """All sets in lexicographic order."""
@@ -135,7 +138,7 @@ class PoissonSets(AbstractSequences):
 
     def count(self) -> int:
         """$C(L, n)$."""
-        return math.comb(self.vocabulary, self.length)
+        return set_count(self.vocabulary, self.length)
 
     def rows(self) -> Rows:
         """All sets in lexicographic order."""
@@ -200,7 +203,7 @@ class Independent(AbstractSequences):
 
     def count(self) -> int:
         """$C(L+n-1, n)$ multisets."""
-        return math.comb(self.vocabulary + self.length - 1, self.length)
+        return set_count(self.vocabulary + self.length - 1, self.length)
 
     def rows(self) -> Rows:
         """All multisets with their multinomial probabilities."""
@@ -214,6 +217,30 @@ class Independent(AbstractSequences):
         """Draw every position by the token probabilities."""
         shape = (size, self.length)
         return jax.random.categorical(key, jnp.log(self.probability), shape=shape)
+
+
+def set_count(tokens: int, length: int) -> int:
+    """$C(L, n)$, or :data:`MANY` if that is less: the number itself may have any length.
+
+    >>> set_count(10, 4), set_count(10**9, 10**8) == MANY
+    (210, True)
+    """
+    few = min(length, tokens - length)
+    if few <= 0:
+        return int(few == 0)
+    # C(L, n) is at least (L/n)^n, which is quickly known.
+    if few * math.log(tokens / few) > math.log(MANY):
+        return MANY
+    return min(math.comb(tokens, few), MANY)
+
+
+def counted(number: int) -> str:
+    """A number of sets in words.
+
+    >>> counted(21_000_000), counted(MANY)
+    ('2.1e+07', 'over 1e+18')
+    """
+    return f"over {MANY:.0e}" if number >= MANY else f"{number:.2g}"
 
 
 def all_sets(vocabulary: int, length: int) -> Int[np.ndarray, "sequence position"]:

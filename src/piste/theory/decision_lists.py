@@ -20,10 +20,14 @@ from jaxtyping import Float
 
 from piste.errors import InputError
 from piste.tasks.decision_lists import Instance
-from piste.tasks.sequences import Independent, UniformSets
+from piste.tasks.sequences import Independent, UniformSets, counted
 
 MOST_PAIRS = 50_000_000
 """The most (sequence, query, token) triples that are summed one by one."""
+
+
+MOST_TERMS = 10_000_000
+"""The most (query, place, token) triples that are gone through, a microsecond each."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +76,7 @@ def occurrence(vocabulary: int, length: int, present: int, absent: int) -> float
 
 
 def _independent_masses(instance: Instance, q: Float[np.ndarray, " token"]) -> Masses:
+    _check_loop(instance)
     n, conditional, joint = instance.length, [], []
     for a, m in enumerate(instance.list_lengths):
         for k, decider in enumerate(instance.lists[a, :m]):
@@ -82,6 +87,13 @@ def _independent_masses(instance: Instance, q: Float[np.ndarray, " token"]) -> M
                 conditional.append(_occur(q, needed, before, n - 1))
                 joint.append(_occur(q, needed | {a}, before, n))
     return Masses(q, _least(conditional), _least(joint))
+
+
+def _check_loop(instance: Instance) -> None:
+    terms = int(instance.list_lengths.sum()) * instance.vocabulary
+    if terms > MOST_TERMS:
+        rule = f"{terms:.2g} terms to sum, at most {MOST_TERMS:.2g}; give value-scale"
+        raise InputError(f"vocabulary = {instance.vocabulary}: {rule}")
 
 
 def _occur(q, needed: set[int], absent, places: int) -> float:
@@ -119,7 +131,8 @@ def _listed_masses(instance: Instance) -> Masses:
 def _check_terms(instance: Instance) -> None:
     cost = instance.length**2 * instance.sequences.count()
     if cost > MOST_PAIRS:
-        rule = f"{cost:.2g} terms to sum, at most {MOST_PAIRS:.2g}; use uniform or iid"
+        rule = f"{counted(cost)} terms to sum, at most {MOST_PAIRS:.2g}"
+        rule += "; use uniform or iid, or give value-scale"
         raise InputError(f"sequences = {type(instance.sequences).__name__}: {rule}")
 
 

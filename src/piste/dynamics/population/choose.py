@@ -2,7 +2,7 @@
 
 from piste.errors import InputError
 from piste.tasks.decision_lists import Instance
-from piste.tasks.sequences import Independent, UniformSets, WeightedSets
+from piste.tasks.sequences import Independent, UniformSets, WeightedSets, counted
 
 from ._base import AbstractPopulation
 from .listed import Listed
@@ -52,7 +52,8 @@ def exact_loss(instance: Instance, engine: str = "auto") -> AbstractPopulation:
     r"""The exact population loss for $V = cP$, or one line that says what it costs."""
     found = population_loss(instance, engine)
     if isinstance(found, MonteCarlo):
-        cost = f"{enumeration_rows(instance):.3g} rows, at most {MOST_ROWS:.3g}"
+        rows = counted(enumeration_rows(instance))
+        cost = f"{rows} rows, at most {MOST_ROWS:.3g}"
         raise InputError(f"engine = {engine}: no exact one is affordable ({cost})")
     return found
 
@@ -79,7 +80,7 @@ def _enumerated(instance: Instance, engine: str, kernel: str) -> Listed:
     if cost > MOST_ROWS:
         uniform = isinstance(instance.sequences, UniformSets)
         other = "reduced (V = cP) or monte-carlo" if uniform else "monte-carlo"
-        rule = f"{cost:.3g} rows, at most {MOST_ROWS:.3g}; use {other}"
+        rule = f"{counted(cost)} rows, at most {MOST_ROWS:.3g}; use {other}"
         raise InputError(f"engine = {engine}: {rule}")
     return Listed.of(instance, *instance.sequences.rows(), kernel)
 

@@ -16,11 +16,14 @@ from jaxtyping import Float, Int
 
 from piste.errors import InputError
 from piste.tasks.decision_lists import Instance
+from piste.tasks.sequences import MANY, counted
 
 from .cases import Cases
 from .condensed import AbstractCondensed, columns_by_length, joined
 
 MOST_CASES = 500_000
+LONGEST = 64
+"""A longer sequence makes more cases than that: 64 has 1.7 million partitions."""
 
 
 class Partitions(AbstractCondensed):
@@ -56,6 +59,8 @@ class Partitions(AbstractCondensed):
 
 def case_count(length: int, m: int) -> int:
     """How many cases a list of $m$ makes: compositions times partitions."""
+    if length > LONGEST:
+        return MANY
     partitions = _partition_numbers(length - 1)
     return sum(
         math.comb(length - 1 - r + m - 1, m - 1) * partitions[r] for r in range(length)
@@ -67,7 +72,7 @@ def check_cost(instance: Instance) -> None:
     lengths = np.unique(instance.list_lengths)
     cost = sum(case_count(instance.length, int(m)) for m in lengths)
     if cost > MOST_CASES:
-        rule = f"{cost:.2g} cases, at most {MOST_CASES:.2g}; use monte-carlo"
+        rule = f"{counted(cost)} cases, at most {MOST_CASES:.2g}; use monte-carlo"
         raise InputError(f"engine = partitions: {rule}")
 
 

@@ -1,0 +1,159 @@
+"""Which papers are installed: ours, and those of other packages.
+
+A package brings a paper by an entry point of the group ``piste.papers``. One that is
+broken is left out with a warning; it takes no name of ours and nothing else with it.
+"""
+
+import re
+import signal
+import warnings
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
+
+from piste.errors import (
+    InputError,
+    InputWarning,
+    Interrupted,
+    did_you_mean,
+    one_line,
+    reason,
+    shown,
+)
+
+from ._base import Paper, Preset
+
+GROUP = "piste.papers"
+OURS = "piste.papers."
+"""How the modules of our own papers begin."""
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+"""Names of papers and presets: they are words of commands, and names of folders."""
+TEXTS = ("name", "title", "authors", "venue", "link", "summary", "package", "main")
+
+
+def papers() -> dict[str, Paper]:
+    """All installed papers, ours and third parties', in the order of their names."""
+    found = {}
+    for name, points in sorted(_by_name().items()):
+        if len(points) > 1:
+            packages = " and ".join(_package(point) for point in points)
+            _leave_out(points[0], f"is brought by {packages}; must be by one")
+        elif paper := _load(points[0]):
+            found[name] = paper
+    return found
+
+
+def _by_name() -> dict[str, list[EntryPoint]]:
+    """Entry points by name; ours keep their names to themselves."""
+    points = sorted(entry_points(group=GROUP), key=lambda point: point.value)
+    ours = {p.name: [p] for p in points if p.value.startswith(OURS)}
+    others: dict[str, list[EntryPoint]] = {}
+    for point in points:
+        if point.value.startswith(OURS):
+            continue
+        if point.name in ours:
+            _leave_out(point, "is the name of a paper of piste; must be another one")
+        else:
+            others.setdefault(point.name, []).append(point)
+    return ours | others
+
+
+def _load(point: EntryPoint) -> Paper | None:
+    """The paper of an entry point, or a warning; whatever a stranger's code does."""
+    try:
+        paper = point.load()
+        _check(point.name, paper)
+        return paper
+    except InputError as error:
+        return _leave_out(point, str(error))
+    except BaseException as error:
+        if _is_from_user(error):
+            raise
+        return _leave_out(point, f"cannot be imported ({reason(error)})")
+
+
+def _is_from_user(error: BaseException) -> bool:
+    """Whether it is Ctrl-C, and not code that raises the same."""
+    if isinstance(error, Interrupted):
+        return True
+    plain = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    return isinstance(error, KeyboardInterrupt) and plain
+
+
+def _leave_out(point: EntryPoint, fault: str) -> None:
+    about = f"paper '{shown(point.name)}' of {_package(point)}: {fault}; left out"
+    warnings.warn(one_line(about), InputWarning, stacklevel=2)
+
+
+def _package(point: EntryPoint) -> str:
+    return point.dist.name if point.dist else point.value
+
+
+def _check(name: str, paper: Any) -> None:
+    """Refuse what is no paper: its fields are used in commands, folders and pages."""
+    if not isinstance(paper, Paper):
+        raise InputError(f"is a {type(paper).__name__}; must be a piste.papers.Paper")
+    for field in TEXTS:
+        if not isinstance(getattr(paper, field), str):
+            given = shown(getattr(paper, field))
+            raise InputError(f"{field} = {given}: must be text")
+    if paper.name != name or not NAME.fullmatch(name):
+        rule = (
+            f"must be its entry point's, {shown(name)}, of letters, digits, . _ and -"
+        )
+        raise InputError(f"name = {shown(paper.name)}: {rule}")
+    if not isinstance(paper.presets, dict):
+        raise InputError(f"presets = {shown(paper.presets)}: must be a dict")
+    for short, preset in paper.presets.items():
+        _check_preset(short, preset)
+
+
+def _check_preset(short: Any, preset: Any) -> None:
+    if not isinstance(short, str) or not NAME.fullmatch(short):
+        rule = "must be of letters, digits, . _ and -"
+        raise InputError(f"preset '{shown(short)}': {rule}")
+    texts = isinstance(preset, Preset) and (preset.meaning, preset.time)
+    if not texts or not all(isinstance(text, str) for text in texts):
+        raise InputError(
+            f"preset '{short}': must be a piste.papers.Preset of two texts"
+        )
+
+
+def find_paper(name: str) -> Paper:
+    """A paper by name, or an error that lists them."""
+    known = papers()
+    if name not in known:
+        near = did_you_mean(name, known)
+        raise InputError(f"no paper '{shown(name)}'{near} (piste list shows all)")
+    return known[name]
+
+
+def preset(name: str) -> Any:
+    """The experiment of a preset, named ``paper/preset``."""
+    known = {
+        f"{paper.name}/{short}": (paper, short)
+        for paper in papers().values()
+        for short in paper.presets
+    }
+    if name not in known:
+        near = did_you_mean(name, known)
+        raise InputError(f"no preset '{shown(name)}'{near} (piste list shows all)")
+    paper, short = known[name]
+    paper.check_parts("presets")
+    make = getattr(paper.part("presets"), short.replace("-", "_"))
+    return make() if paper.package.startswith(OURS) else _made(name, make)
+
+
+def _made(name: str, make: Any) -> Any:
+    """What a stranger's function gives, if it is an experiment."""
+    from piste.experiment import Experiment  # listing papers must stay fast
+
+    try:
+        made = make()
+    except InputError:
+        raise
+    except Exception as error:
+        raise InputError(f"preset '{name}': fails ({reason(error)})") from error
+    if not isinstance(made, Experiment):
+        rule = "must give a piste.experiment.Experiment"
+        raise InputError(f"preset '{name}': gives a {type(made).__name__}; {rule}")
+    return made

@@ -1,0 +1,191 @@
+"""Papers of other packages: one that is broken is one warning, and all else works."""
+
+import importlib
+import itertools
+
+import pytest
+
+from piste.cli import main
+from piste.errors import InputWarning
+from piste.papers import papers
+
+PAPER = """
+from piste.papers import Paper, Preset
+PAPER = Paper(name={name!r}, title="T", authors="A", venue="V", link="L", summary="S",
+              package={package!r}, presets={{"small": Preset("a small one", "1 s")}})
+"""
+MAKES = "from piste.experiment import Experiment\ndef small(): return {what}\n"
+
+_numbers = itertools.count()
+
+
+@pytest.fixture
+def install(tmp_path, monkeypatch):
+    """Install a package that brings papers, as pip would: metadata and a module."""
+    monkeypatch.syspath_prepend(tmp_path)
+
+    def put(name: str, code: str, point: str | None = None, **parts: str) -> str:
+        package = f"plugin_{next(_numbers)}"
+        about = tmp_path / f"{package}-1.0.dist-info"
+        about.mkdir()
+        (about / "METADATA").write_text(f"Name: {package}\nVersion: 1.0\n", "utf-8")
+        value = point or f"{package}:PAPER"
+        text = f"[piste.papers]\n{name} = {value}\n"
+        (about / "entry_points.txt").write_text(text, "utf-8")
+        (tmp_path / package).mkdir()
+        code = code.format(name=name, package=package)
+        for part, content in {"__init__": code, **parts}.items():
+            (tmp_path / package / f"{part}.py").write_text(content, "utf-8")
+        importlib.invalidate_caches()
+        return package
+
+    return put
+
+
+def lists(capsys) -> tuple[str, list[str]]:
+    """What `piste list` shows, and its warnings."""
+    assert main(["list"]) == 0
+    shown = capsys.readouterr()
+    assert "signgd/stages " in shown.out and "kernels/" in shown.out
+    return shown.out, shown.err.splitlines()
+
+
+def test_a_good_one_is_listed(install, capsys):
+    install("mine", PAPER)
+    out, warned = lists(capsys)
+    assert "mine/small" in out and warned == []
+
+
+ODD = {
+    "import": ("import nowhere_at_all", "cannot be imported (ModuleNotFoundError: "),
+    "syntax": ("x = (", "cannot be imported (SyntaxError: "),
+    "exit": ("raise SystemExit(3)", "cannot be imported (SystemExit: 3)"),
+    "interrupt": ("raise KeyboardInterrupt", "cannot be imported (KeyboardInterrupt)"),
+    "base": ("class E(BaseException): pass\nraise E('x')", "cannot be imported (E: x)"),
+    "nothing": ("", "cannot be imported (AttributeError: "),
+    "no paper": ("PAPER = 3", "is a int; must be a piste.papers.Paper"),
+    "class": ("class PAPER: pass", "is a type; must be a piste.papers.Paper"),
+    "title": (
+        PAPER + "object.__setattr__(PAPER, 'title', None)",
+        "title = None: must be text",
+    ),
+    "presets": (
+        PAPER + "object.__setattr__(PAPER, 'presets', [])",
+        "presets = []: must be a dict",
+    ),
+    "preset": (
+        PAPER + "PAPER.presets['small'] = 3",
+        "preset 'small': must be a piste.papers.Preset of two texts",
+    ),
+    "preset's name": (PAPER.replace('"small"', '"a/b"'), "preset 'a/b': must be of"),
+    "another's name": (
+        PAPER.replace("{name!r}", "'signgd'"),
+        "name = signgd: must be its entry point's, mine",
+    ),
+    "lines": ("raise ValueError('a\\nb\\x1b[31m')", "(ValueError: a b\\x1b[31m)"),
+}
+
+
+@pytest.mark.parametrize("kind", ODD)
+def test_a_broken_one_is_one_warning(install, capsys, kind):
+    code, fault = ODD[kind]
+    package = install("mine", code)
+    out, warned = lists(capsys)
+    assert "mine" not in out
+    (line,) = warned
+    assert line.startswith(f"warning: paper 'mine' of {package}: ")
+    assert fault in line and line.endswith("; left out")
+
+
+@pytest.mark.parametrize("name", ["signgd", "kernels", "decision-lists"])
+def test_no_plugin_takes_a_name_of_ours(install, capsys, name):
+    install(name, PAPER)
+    out, (line,) = lists(capsys)
+    assert "a small one" not in out and f"{name}/" in out
+    assert f"paper '{name}' of plugin_" in line
+    assert "is the name of a paper of piste; must be another one; left out" in line
+
+
+def test_two_of_one_name_are_one_warning(install, capsys):
+    first, second = install("mine", PAPER), install("mine", PAPER)
+    out, (line,) = lists(capsys)
+    assert "mine/" not in out
+    assert f"is brought by {first} and {second}; must be by one; left out" in line
+
+
+@pytest.mark.parametrize("name", ["../up", "a b", "x[red]"])
+def test_names_that_are_no_folders(install, capsys, name):
+    install(name, PAPER)
+    out, (line,) = lists(capsys)
+    assert "a small one" not in out and "must be its entry point's" in line
+
+
+def test_other_commands_work_beside_a_broken_one(install, capsys, tmp_path):
+    install("mine", "raise SystemExit")
+    out = tmp_path / "out"
+    words = ["run", "signgd/stages", "--steps", "x", "--out", str(out)]
+    assert main(words) == 2
+    warned, error = capsys.readouterr().err.splitlines()
+    assert warned.startswith("warning: paper 'mine'")
+    assert error == "error: steps = x: must be a whole number"
+    assert main(["run", "mine/small", "--out", str(out)]) == 2
+    assert "error: no preset 'mine/small'" in capsys.readouterr().err
+    assert not out.exists()
+
+
+def test_in_python_it_is_a_warning_too(install):
+    install("mine", "PAPER = 3")
+    with pytest.warns(InputWarning, match="paper 'mine' of plugin_"):
+        assert "signgd" in papers()
+
+
+@pytest.mark.parametrize(
+    ("parts", "fault"),
+    [
+        ({}, "has no module 'presets'; must have presets, studies, claims, figures"),
+        ({"presets": "x = 1"}, "module 'presets' has no 'small', which it must have"),
+        ({"presets": "x ="}, "module 'presets' cannot be imported (SyntaxError"),
+        (
+            {"presets": "import nowhere_at_all"},
+            "module 'presets' cannot be imported (ModuleNotFoundError",
+        ),
+        ({"presets": MAKES.format(what="1 / 0")}, "fails (ZeroDivisionError"),
+        ({"presets": MAKES.format(what="3")}, "gives a int; must give a piste."),
+    ],
+)
+def test_presets_that_cannot_be_made(install, capsys, tmp_path, parts, fault):
+    install("mine", PAPER, **parts)
+    assert main(["run", "mine/small", "--out", str(tmp_path / "out")]) == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1 and fault in error
+    assert not (tmp_path / "out").exists()
+
+
+WHOLE = {
+    "presets": MAKES.format(what="Experiment(steps=1)"),
+    "studies": "from piste.papers import Study\nfrom .presets import small\n"
+    "def studies(quick): return (Study('s', 'm', (small(),)),)\n",
+    "claims": "CLAIMS = ()",
+    "figures": "def pictures(evidence): return {}",
+    "tables": "def tables(evidence): return {}",
+    "summary": "def lines(tables): return []",
+}
+
+
+@pytest.mark.parametrize("missing", [name for name in WHOLE if name != "presets"])
+@pytest.mark.parametrize("empty", [False, True], ids=["absent", "empty"])
+def test_missing_parts_are_found_before_anything_runs(
+    install, capsys, monkeypatch, tmp_path, missing, empty
+):
+    def never(*words, **named):
+        raise AssertionError("it began to run")
+
+    monkeypatch.setattr("piste.reproduce.run_study", never)
+    monkeypatch.setattr("piste.caching.keep_compiled_programs", lambda: None)
+    parts = {name: code for name, code in WHOLE.items() if name != missing}
+    install("mine", PAPER, **parts, **({missing: ""} if empty else {}))
+    out = tmp_path / "out"
+    assert main(["reproduce", "mine", "--out", str(out)]) == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1 and f"module '{missing}'" in error
+    assert error.startswith("error: paper 'mine': ") and not out.exists()
