@@ -8,6 +8,17 @@ had not been looked at, but 200 others had, so the direction was known).
 
 ROUNDING = 1e-9
 """How far above a bound a loss may be, relatively: rounding, not a violation."""
+PROMISE = 0.5
+"""The largest share of f₀ that a bound may leave at the last step to be a test.
+
+Almost any descent is below a bound that asks for less than this: half of the loss must
+be gone for the inequality to be evidence."""
+NEARLY_CONVEX = 0.1
+"""The largest −λ_min/λ_max of the Hessian in a region that is nearly convex.
+
+A tenth: an order of magnitude between the steepest way up and the steepest way down."""
+A_BIT = 0.1
+"""The largest ‖M_T − M₀‖/‖M₀‖ of weights that move a bit: a tenth, as above."""
 RATIO_SPREAD = 0.01
 """How far from 2.00 the acceptance ratio may be."""
 LEAST_FLOOR = 1e-3
