@@ -2,9 +2,16 @@
 
 from .contingency import kept, misaligned, sign_contingency
 from .four_stages import attention_at_vanishing, detect, stage_series
+from .groups import Group, by_experiment
 from .judging import compare, compare_range, decide, differences, undecided
 from .stages import stages
-from .statistics import SIGNIFICANCE_LEVEL, SignTest, compare_pairs, sign_test
+from .statistics import (
+    SIGNIFICANCE_LEVEL,
+    SignTest,
+    compare_pairs,
+    fewest_pairs,
+    sign_test,
+)
 from .timeline import (
     Boundary,
     Stage,
@@ -30,6 +37,7 @@ __all__ = [
     "Boundary",
     "Claim",
     "Condition",
+    "Group",
     "Judgement",
     "Judgements",
     "Outcome",
@@ -39,6 +47,7 @@ __all__ = [
     "Timeline",
     "Verdict",
     "attention_at_vanishing",
+    "by_experiment",
     "compare",
     "compare_pairs",
     "compare_range",
@@ -46,6 +55,7 @@ __all__ = [
     "decide",
     "detect",
     "differences",
+    "fewest_pairs",
     "judge",
     "kept",
     "lasting",
