@@ -292,7 +292,12 @@ def test_nothing_is_faster_where_nothing_is_learnt():
     ("losses", "outcome", "words"),
     [
         ((0.69, 0.5, 0.4), Outcome.HOLDS, "at step 100"),
-        ((0.693, 0.691, 0.694), Outcome.VIOLATED, "stays at ln 2: 0.6910 to 0.6940"),
+        ((0.75, 0.69, 0.7), Outcome.VIOLATED, "stays at ln 2 from step 100 on"),
+        (
+            (0.693, 0.691, 0.694),
+            Outcome.VIOLATED,
+            "stays at ln 2 from step 0 on: 0.6910 to 0.6940",
+        ),
         (
             (0.69, 0.9, 1.3),
             Outcome.VIOLATED,
@@ -301,7 +306,7 @@ def test_nothing_is_faster_where_nothing_is_learnt():
         ((0.69, 0.5, 0.68), Outcome.VIOLATED, "is 0.5 to 0.69, and 0.68 at the end"),
         ((0.69, math.nan, 0.4), Outcome.INCONCLUSIVE, "a loss at every record"),
         ((0.69, 0.69, math.nan), Outcome.INCONCLUSIVE, "is no number at step 200"),
-        ((0.1, 0.1, 0.1), Outcome.INCONCLUSIVE, "a loss near ln 2 at first: 0.1"),
+        ((0.1, 0.1, 0.1), Outcome.INCONCLUSIVE, "a loss of guessing at first: 0.1"),
     ],
 )
 def test_pathfinder_says_where_the_loss_goes(losses, outcome, words):

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from piste.claims import Group, by_experiment, stages
+from piste.claims import Group, by_experiment, lasting, stages
 from piste.errors import InputError
 
 from .real_presets import KERNELS
@@ -70,12 +70,16 @@ def plateau_words(run: xr.Dataset) -> str:
     loss, steps = run.train_loss.values, run.step.values
     if not np.isfinite(loss).all():
         return f"the loss is no number at step {steps[~np.isfinite(loss)][0]:,}"
-    low, high, last, guess = loss.min(), loss.max(), loss[-1], math.log(2)
-    if last > guess + AWAY:
-        return f"the loss rises above ln 2: {last:.4g} at the end"
-    if low < guess - AWAY or high > guess + AWAY:
-        return f"the loss is {low:.4g} to {high:.4g}, and {last:.4g} at the end"
-    return f"stays at ln 2: {low:.4f} to {high:.4f}"
+    if loss[-1] > math.log(2) + AWAY:
+        return f"the loss rises above ln 2: {loss[-1]:.4g} at the end"
+    there = lasting(np.abs(loss - math.log(2)) <= AWAY)
+    first = int(np.argmax(there))
+    # Its first steps may throw a run about before it settles at guessing.
+    if there.any() and steps[first] <= steps[-1] / 2:
+        low, high = loss[first:].min(), loss[first:].max()
+        return f"stays at ln 2 from step {steps[first]:,} on: {low:.4f} to {high:.4f}"
+    low, high = loss.min(), loss.max()
+    return f"the loss is {low:.4g} to {high:.4g}, and {loss[-1]:.4g} at the end"
 
 
 def mean_loss(run: xr.Dataset, name: str = "train_loss") -> float:
