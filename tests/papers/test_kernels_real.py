@@ -83,7 +83,7 @@ def test_reproduce_the_real_tasks_from_end_to_end(shrunk, tmp_path, capsys):
     words = ["reproduce", "kernels", "--only", "imdb,landscape-text"]
     assert main([*words, "--out", str(tmp_path)]) == 0
     shown = capsys.readouterr().out
-    assert "IMDb, 128 words" in shown and "non-convex cells" in shown
+    assert "IMDb, 6 words" in shown and "non-convex cells" in shown
     assert "Gaussian landscape smoother, IMDb" in shown
     folder = tmp_path / "kernels"
     figures = {path.stem for path in (folder / "figures").glob("*.png")}
@@ -382,12 +382,12 @@ def test_the_same_seed_twice_is_no_second_seed():
 def test_captions_speak_of_the_task_that_was_run():
     runs = pairs_of((0.69, 0.5, 0.3), seeds=3)
     assert captions.real(runs).startswith(
-        "IMDb, 128 words (softmax 3 seeds, gaussian 3"
+        "IMDb, 128 words (softmax, 3 seeds; gaussian, 3"
     )
     path = {"difficulty": "hard", "canvas": 32}
     runs[0].attrs["experiment"] = runs[0].attrs["experiment"] | {"task": path}
     assert captions.real(runs[:1]).startswith(
-        "Pathfinder, hard, 32×32 (softmax 1 seed)"
+        "Pathfinder, hard, 32×32 (softmax, 1 seed)"
     )
 
 
@@ -400,7 +400,9 @@ def test_everything_can_be_drawn_and_tabulated():
     assert (
         "one of 6 models (the median over 1 plane)" in found["landscape-text"].caption
     )
-    assert "model of seed 0, plane 0" in found["landscape-text-contours"].caption
+    surfaces = found["landscape-text-contours"].caption
+    assert "direction in W^Q and one in W^K" in surfaces
+    assert "model of seed 0, plane 0" in surfaces
     made = tables(evidence)
     assert {"promised", "region", "real", "landscape-text"} <= set(made)
     assert "12 of 12 runs are within the bound per head" in made["promised"][0]

@@ -31,15 +31,17 @@ def classification(runs: Sequence[xr.Dataset], caption: str) -> Picture:
     groups, rows = by_experiment(runs), []
     looks = _looks(groups)
     for name, along, words, panel in panels:
-        for group, (label, colour, dash) in zip(groups, looks, strict=True):
+        for group, (name_of_group, colour, dash) in zip(groups, looks, strict=True):
             # A run that diverged is shorter.
             joined = xr.concat([run[name] for run in group.runs], "run", join="outer")
             values, steps = joined.values, joined[along].values
             panel.plot(steps, values.T, color=colour, lw=0.5, alpha=0.5)
             # No mean where a run has ended: it would jump with those that are left.
-            panel.plot(steps, values.mean(0), color=colour, ls=dash, label=label)
+            panel.plot(
+                steps, values.mean(0), color=colour, ls=dash, label=name_of_group
+            )
             rows += [
-                {"kernel": label, "seed": seed, "quantity": name}
+                {"kernel": name_of_group, "seed": seed, "quantity": name}
                 | {"step": step, "value": float(value)}
                 for seed, run in zip(group.seeds, group.runs, strict=True)
                 for step, value in zip(run[along].values, run[name].values, strict=True)
@@ -67,11 +69,19 @@ def _looks(groups: Sequence[Group]) -> list[tuple[str, str, str]]:
     """Label, colour and dashes of every group: the kernel, and what else differs."""
     found, used, others = [], set(), itertools.cycle(_OTHERS)
     for group in groups:
-        kernel = group.runs[0].attrs["experiment"]["model"]["kernel"]
-        rest = {k: v for k, v in group.differs.items() if k != "model.kernel"}
-        label = ", ".join([kernel, *(f"{k} = {v}" for k, v in rest.items())])
+        kernel = _kernel(group)
         known = kernel in _COLOURS and kernel not in used
         colour = _COLOURS[kernel] if known else next(others)
-        found.append((label, colour, _DASHES.get(kernel, "-.")))
+        found.append((label(group), colour, _DASHES.get(kernel, "-.")))
         used.add(kernel)
     return found
+
+
+def label(group: Group) -> str:
+    """The kernel of a group of runs, and in what else it differs from the others."""
+    rest = {k: v for k, v in group.differs.items() if k != "model.kernel"}
+    return ", ".join([_kernel(group), *(f"{k} = {v}" for k, v in rest.items())])
+
+
+def _kernel(group: Group) -> str:
+    return group.runs[0].attrs["experiment"]["model"]["kernel"]

@@ -8,9 +8,10 @@ import xarray as xr
 
 from piste.claims import by_experiment
 from piste.figures import landscape
+from piste.figures.classification import label
 
 from .query_cells import Case, cases, name_of
-from .real_runs import kernel_of, task_words
+from .real_runs import task_words
 from .real_studies import surveyed_task
 from .thresholds import A_BIT, NEARLY_CONVEX, PROMISE, ZERO_LOSS
 
@@ -152,10 +153,8 @@ def _shape(run: xr.Dataset) -> str:
 def real(runs: list[xr.Dataset]) -> str:
     """Curves of a real task."""
     task = task_words(runs[0].attrs["experiment"]["task"])
-    counts = ", ".join(
-        f"{kernel_of(group.runs[0])} {_count(group.seeds, 'seed')}"
-        for group in by_experiment(runs)
-    )
+    groups = by_experiment(runs)
+    counts = "; ".join(f"{label(g)}, {_count(g.seeds, 'seed')}" for g in groups)
     return (
         f"{task} ({counts}). Training loss on a fixed part of the training set, test loss "
         "and test accuracy: thin lines are seeds, thick ones their mean; dotted is "
@@ -182,7 +181,7 @@ def paired(study: str, table: pd.DataFrame) -> str:
 
 def surfaces(study: str, part: xr.Dataset) -> str:
     """One pair of surfaces."""
-    first, second = part.attrs["labels"]
+    first, second = (name.replace("$", "") for name in part.attrs["labels"])
     return (
         f"{surveyed_task(study)}. Loss on fixed training data along a direction in {first} "
         f"and one in {second}, centred at matched loss; model of seed "
