@@ -218,7 +218,8 @@ CLAIMS = (
         ("transition",),
         "bounds",
         "A run below a bound that promises less than half of the loss is no test of it, "
-        "and inconclusive. Below HD = Nn the condition is not met and β is 0.",
+        "and inconclusive. Seeds are judged one by one; those of a shape with the same "
+        "outcome are one instance. Below HD = Nn the condition is not met and β is 0.",
     ),
     Claim(
         "Theorem 1, β per head, for as long as it takes",
