@@ -405,5 +405,5 @@ def test_everything_can_be_drawn_and_tabulated():
     assert "model of seed 0, plane 0" in surfaces
     made = tables(evidence)
     assert {"promised", "region", "real", "landscape-text"} <= set(made)
-    assert "12 of 12 runs are within the bound per head" in made["promised"][0]
-    assert "so 12 are tests of it" in made["promised"][0]
+    assert "20 of 20 runs are within the bound per head" in made["promised"][0]
+    assert "so 20 are tests of it" in made["promised"][0]

@@ -24,7 +24,7 @@ def along(data: xr.Dataset, **series) -> xr.Dataset:
     return data.assign(known).assign_coords(step=STEPS)
 
 
-def constants(kernel: int, seeds: int = 3, **more) -> xr.Dataset:
+def constants(kernel: int, seeds: int = 5, **more) -> xr.Dataset:
     """Theorem 1's constants: ηβ = 0.002, so half of the loss is promised in 347 steps."""
     known = {
         "eta": 0.01,

@@ -5,9 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 import xarray as xr
 
-from piste.claims import Verdict, undecided
+from piste.claims import Condition, Verdict, undecided
 
 from .presets import KERNELS
+from .thresholds import FEWEST_SEEDS
 
 
 def chosen(data: xr.Dataset, **fields) -> xr.Dataset:
@@ -60,6 +61,14 @@ def share_of(flags: np.ndarray, known: np.ndarray) -> float:
     if not flags.size or not known.all():
         return np.nan
     return float(flags.mean())
+
+
+def enough_seeds(part: xr.Dataset) -> Condition:
+    """A share of one or two seeds is no share."""
+    seeds = len(np.unique(part.seed.values))
+    return Condition(
+        f"at least {FEWEST_SEEDS} seeds", seeds >= FEWEST_SEEDS, str(seeds)
+    )
 
 
 # --- singular values -------------------------------------------------------------------

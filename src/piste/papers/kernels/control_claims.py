@@ -13,7 +13,7 @@ from piste.claims import (
     undecided,
 )
 
-from .cells import missing_records, share_of
+from .cells import enough_seeds, missing_records, share_of
 from .presets import KERNELS
 from .query_cells import (
     CONTROLS,
@@ -66,7 +66,7 @@ def _rate(case: Case, data: xr.Dataset, kernel: int, few: bool) -> Verdict:
         least=None if few else limit,
         predicted=f"{word} {limit:g} of the seeds reach f_T/f₀ < {ZERO_LOSS:g}",
         bounded=True,
-        needs=(_long_enough(data, kernel),) if few else (),
+        needs=(enough_seeds(part), *((_long_enough(data, kernel),) if few else ())),
         conditions=conditions(part),
         numbers=path_numbers(part),
     )

@@ -49,7 +49,7 @@ def pictures(evidence) -> dict[str, Picture]:
     if "scale" in evidence:
         data = evidence["scale"]
         found["scale"] = figures.scale(_named(data), captions.scale(data))
-    if "pair" in evidence:
+    if evidence.get("pair"):
         found |= _attention(evidence["pair"])
     if "queries" in evidence:
         data = evidence["queries"]

@@ -6,7 +6,7 @@ import xarray as xr
 from piste.claims import Claim, Condition, Verdict, compare, decide
 from piste.models.kernel_layer import MATRICES
 
-from .cells import by_shape, end, missing_records, subset
+from .cells import by_shape, end, enough_seeds, missing_records, subset
 from .theorem_1_claims import CONSTANTS, conditions
 from .thresholds import A_BIT, NEARLY_CONVEX, ZERO_LOSS
 
@@ -58,6 +58,7 @@ def _start(evidence) -> list[Verdict]:
             bend(part).isel(step=0).values,
             most=NEARLY_CONVEX,
             predicted=f"{predicted} in every seed",
+            needs=(enough_seeds(part),),
             conditions=conditions(part),
             numbers={
                 "seeds": part.sizes["cell"],
@@ -91,6 +92,7 @@ def _moved(name: str, part: xr.Dataset, predicted: str) -> Verdict:
         np.isfinite(moved).all() and np.isfinite(bent).all()
     )
     needs = (
+        enough_seeds(part),
         Condition(f"a run with f_T/f₀ < {ZERO_LOSS:g}", moved.size > 0, count),
         Condition("all numbers are finite", known),
     )

@@ -78,6 +78,9 @@ def _losses(frame: pd.DataFrame) -> list[tuple[str, ...]]:
     for name, rows in named.groupby("name", sort=False):
         ordered = rows.sort_values("HD/Nn")
         found.append((f"  {name}", *(f"{x:.1e}" for x in ordered["f_T/f₀"])))
+    for kernel, rows in frame.groupby("kernel", sort=False):
+        promised = rows.groupby("HD/Nn")["(1 − ηβ)^T"].median()
+        found.append((f"  {kernel}, (1 − ηβ)^T", *(f"{x:.3g}" for x in promised)))
     return found
 
 

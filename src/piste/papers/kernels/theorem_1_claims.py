@@ -11,7 +11,7 @@ from .long_runs import summarised
 from .thresholds import PROMISE, RATIO_SPREAD, RESOLVED_FALL, ROUNDING
 
 CONSTANTS = (
-    "kernel rows columns eta feature_least feature_resolution head_output_least "
+    "kernel seed rows columns eta feature_least feature_resolution head_output_least "
     "jacobian_largest"
 ).split()
 READINGS = {"bound": "beta", "stacked_bound": "stacked_beta"}

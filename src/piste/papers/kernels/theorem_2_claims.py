@@ -5,7 +5,7 @@ import xarray as xr
 
 from piste.claims import Claim, Condition, Outcome, Verdict, compare, undecided
 
-from .cells import least_number, missing_records, share_of
+from .cells import enough_seeds, least_number, missing_records, share_of
 from .query_cells import (
     CONSTRUCTION,
     GAUSSIAN,
@@ -62,7 +62,7 @@ def _stalls(data: xr.Dataset, case: Case, predicted: str) -> Verdict:
         least=NEAR_ALL,
         predicted=predicted,
         bounded=True,
-        needs=(long_enough,),
+        needs=(enough_seeds(part), long_enough),
         conditions=conditions(part),
         numbers=path_numbers(part),
     )
@@ -130,7 +130,10 @@ def _converges(data: xr.Dataset, case: Case, predicted: str) -> Verdict:
         outcome = Outcome.HOLDS
     if won + open_ < NEAR_ALL * len(seeds):
         outcome = Outcome.VIOLATED
-    if not all(condition.met for condition in conditions(part)):
+    asked, need = conditions(part), enough_seeds(part)
+    if not need.met:
+        outcome = Outcome.INCONCLUSIVE
+    if not all(condition.met for condition in asked):
         outcome = Outcome.UNMET
     best = case_of(data, case, GAUSSIAN)
     numbers = {"β of the path (median)": float(np.median(path_rate(best)))}
@@ -140,7 +143,7 @@ def _converges(data: xr.Dataset, case: Case, predicted: str) -> Verdict:
         predicted,
         f"{won} of {len(seeds)} seeds do, {lost} do not, {open_} cannot be told",
         None,
-        conditions(part),
+        (*asked, need),
         path_numbers(best) | numbers,
     )
 
@@ -171,6 +174,8 @@ def _dominated(run: xr.Dataset) -> Verdict:
     unknown = ~np.isfinite(least) | ~np.isfinite(loss)
     if not (asks | unknown).any():
         why = f"σ_min(J_Q) ≤ {share:.1g} σ_max, what an SVD resolves, at every record"
+        if (least > limit).any():
+            why = "the loss is rounding wherever σ_min(J_Q) is known"
         return undecided(name, predicted, f"{why}: the inequality asks for nothing")
     slope = often.gradient_norm.values[asks]
     ratio = slope**2 / (2 * least[asks] ** 2 * loss[asks])

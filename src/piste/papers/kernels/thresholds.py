@@ -25,6 +25,8 @@ NO_FLOOR = 1e-12
 """The largest share of f₀ that counts as zero where zero can be reached exactly."""
 ZERO_LOSS = 1e-6
 """f_T/f₀ below which a run has reached zero loss."""
+FEWEST_SEEDS = 5
+"""Seeds below which a share of them says nothing: of five, chance has all alike in 1/16."""
 HALF = 0.5
 """Share of seeds that must reach zero loss for it to count as reached."""
 MOST_STEPS = 1e6

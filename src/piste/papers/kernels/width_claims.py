@@ -8,7 +8,7 @@ import xarray as xr
 from piste.claims import Claim, Verdict, compare, decide
 
 from .calculations import TRAINED
-from .cells import by_shape, chosen, end, missing_records, share_of
+from .cells import by_shape, chosen, end, enough_seeds, missing_records, share_of
 from .presets import KERNELS
 from .theorem_1_claims import CONSTANTS, least_feature, wide_enough
 from .thresholds import HALF, LEAST_FLOOR, MOST_STEPS, NO_FLOOR, ZERO_LOSS
@@ -50,9 +50,11 @@ def _below(evidence) -> list[Verdict]:
     predicted = f"half of the seeds reach f_T/f₀ < {ZERO_LOSS:g} with HD < Nn"
     if lacking := missing_records(data, [*CONSTANTS, "train", "loss"], predicted):
         return lacking
+    predicted += f" within {int(data.step[-1]):,} steps"
     found = []
     for kernel, ratio, part in by_shape(data):
-        last = end(chosen(part, train=TRAINED.index("QKV")))
+        cells = chosen(part, train=TRAINED.index("QKV"))
+        last = end(cells)
         if ratio < 1:
             found.append(
                 compare(
@@ -61,6 +63,7 @@ def _below(evidence) -> list[Verdict]:
                     least=HALF,
                     predicted=predicted,
                     bounded=True,
+                    needs=(enough_seeds(cells),),
                     numbers={
                         "seeds": last.size,
                         "median f_T/f₀": float(np.median(last)),
@@ -111,7 +114,8 @@ CLAIMS = (
     ),
     Claim(
         "Q and K reach zero loss below HD = Nn",
-        "With W^Q and W^K trained too, zero loss is reached where HD < Nn.",
+        "With W^Q and W^K trained too, zero loss is reached where HD < Nn, within the "
+        "steps of the study.",
         _below,
         ("transition",),
         "transition",
