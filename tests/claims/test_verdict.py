@@ -21,6 +21,7 @@ from piste.claims import (
     judge,
     sign_test,
 )
+from piste.errors import InputError
 
 
 @pytest.mark.parametrize(
@@ -132,6 +133,19 @@ def test_sign_test_by_hand():
     assert found.p_value("lower") == pytest.approx(5 / 16)
     assert found.p_value("higher") == pytest.approx(15 / 16)
     assert "one-sided" in found.words("lower") and "two-sided" in found.words()
+
+
+def test_lists_of_other_lengths_have_no_pairs():
+    with pytest.raises(InputError, match="first: 1 numbers: must be as long"):
+        sign_test([1.0], [])
+
+
+def test_three_of_three_is_called_what_it_is():
+    found = compare_pairs("i", [1, 1, 1], [2, 2, 2], predicted="x", side="lower")
+    assert "one-sided sign test, p = 0.125)" in found.measured
+    assert found.measured.endswith("; 5 that all agree would decide")
+    found = compare_pairs("i", [1] * 6, [2] * 6, predicted="x")
+    assert found.measured.endswith("p = 0.0312)")
 
 
 @pytest.mark.parametrize(

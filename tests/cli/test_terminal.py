@@ -106,8 +106,7 @@ def no_memory():
         (
             lambda: os.kill(os.getpid(), signal.SIGTERM),
             143,
-            "\ninterrupted; what is complete is kept; the same command "
-            "goes on\n",
+            "\ninterrupted; what is complete is kept; the same command goes on\n",
         ),
         (
             full_disk,

@@ -11,7 +11,8 @@ import pytest
 from piste import dynamics
 from piste.dynamics.regression import RegressionForm
 from piste.models.kernel_layer import MATRICES, SUBSETS, KernelLayer, begin
-from piste.probes import OFTEN, RARELY
+from piste.probes import OFTEN, RARELY, regression
+from piste.probes.curvature import Extremes
 from piste.probes.regression import regression_probes
 from piste.rules import GD
 from piste.tasks.token_regression import TokenRegression
@@ -144,6 +145,16 @@ def query_jacobian(kernel, form, params):
 
     jacobian = jax.jacfwd(outputs)(params["query"])
     return np.asarray(jacobian).reshape(form.data.targets.size, -1)
+
+
+def test_the_view_s_hessian_is_that_of_the_form_s_gradient(monkeypatch):
+    """The ends themselves are Lanczos', which has its own tests."""
+    monkeypatch.setattr(regression, "hessian_extremes", Extremes)
+    form = form_of("softmax", "KV")
+    gradient, at = form.view(form.initial()).hessian_extremes()
+    assert at.keys() == form.initial().keys()
+    for name, part in form.loss_and_gradient(at)[1].items():
+        assert_close(gradient(at)[name], part, slack=100)
 
 
 def test_rare_probes_are_recorded_rarely():

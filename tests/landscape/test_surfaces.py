@@ -240,26 +240,14 @@ def test_double_and_negative_eigenvalues(spectrum):
 # --- comparisons ----------------------------------------------------------------------
 
 
-def test_pairs_by_hand():
-    found = metrics.paired([1, 2, 3, 4, 5, 6], [2, 3, 4, 5, 6, 5])
-    assert (found.wins, found.losses, found.ties) == (5, 1, 0)
-    # (1 + 6) outcomes of 64 are as uneven on one side.
-    assert found.p_value == 14 / 64 and found.median_difference == -1
-    with_ties = metrics.paired([1.0, 1.0, math.nan, 3.0], [1.0, 2.0, 1.0, 9.0])
-    assert (with_ties.wins, with_ties.losses, with_ties.ties) == (2, 0, 1)
-    assert with_ties.p_value == 0.5 and with_ties.median_difference == -1
-    empty = metrics.paired([], [])
-    assert empty.p_value == 1 and math.isnan(empty.median_difference)
-    with pytest.raises(InputError, match="first: 1 numbers: must be as long"):
-        metrics.paired([1.0], [])
-
-
 def test_matched_loss():
     found = match([1.0, 0.5, 0.2, 0.1], [2.0, math.nan, 0.48, 0.4, 0.41])
     assert (found.first, found.second) == (1, 3)
     assert_close(mismatch(found.first_loss, found.second_loss), 0.2)
     assert match([1.0, 1.0], [1.0]).first == 1
     assert mismatch(0.0, 0.0) == 0
+    for one, other in ((math.nan, 0.3), (0.3, math.nan), (math.inf, math.inf)):
+        assert math.isnan(mismatch(one, other))
     turned = match([2.0, 0.4], [1.0, 0.1])
     assert (turned.first, turned.second) == (1, 1)
     with pytest.raises(InputError, match="second: no finite loss in 2"):

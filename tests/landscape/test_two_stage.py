@@ -244,7 +244,9 @@ def test_the_paired_table_counts_models_and_pairs():
     assert (first["lower in models"], first["lower in pairs"]) == ("2 of 2", "3 of 4")
     # Medians over planes: 2 and 1.5, 5 and 4.
     assert (first["softmax"], first["gaussian"]) == (3.5, 2.75)
-    assert first["median difference"] == -0.75 and first["p (sign test)"] == 0.5
+    assert (
+        first["median difference"] == -0.75 and first["p (two-sided sign test)"] == 0.5
+    )
 
 
 NAMES = list(tables.HEADLINE | tables.OTHERS)

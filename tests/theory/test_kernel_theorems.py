@@ -13,6 +13,7 @@ from piste.models import kernel_layer
 from piste.models.attention import KERNELS, softmax
 from piste.models.kernel_layer import KernelLayer, multi_head
 from piste.probes.curvature import jacobian_extremes
+from piste.probes.regression import resolution
 from piste.tasks.token_regression import TokenRegression
 from piste.testing import assert_close
 from piste.theory import kernels
@@ -59,6 +60,35 @@ def test_least_singular_value_of_the_rows():
     )
     assert_close(least_singular(wide), np.linalg.svd(wide, compute_uv=False)[-1])
     assert float(least_singular(tall)) == 0
+
+
+def test_what_an_svd_cannot_resolve_is_zero():
+    """Of a matrix of rank 2 in 3 rows rounding leaves about 1e-16 of σ_max."""
+    rng = np.random.default_rng(0)
+    flat = jnp.asarray(rng.normal(size=(3, 2)) @ rng.normal(size=(2, 50)))
+    values = np.linalg.svd(flat, compute_uv=False)
+    assert 0 < values[-1] < 50 * 2.3e-16 * values[0]
+    assert float(least_singular(flat)) == 0
+    assert float(least_singular(1e-150 * flat[:2])) > 0  # small, and known
+    assert float(resolution(jnp.asarray(2.0), (3, 50))) == 100 * np.finfo(float).eps
+
+
+def test_a_bound_s_promise_and_reach_by_hand():
+    one = {"feature_least": 0.5, "feature_resolution": 1e-15, "initial_loss": 3.0}
+    one |= {"head_output_least": 2.0, "stacked_output_least": 3.0}
+    arrays = {name: jnp.asarray(x) for name, x in one.items()}
+    size = {"rows": 4, "columns": 8, "width": 2, "outputs": 1}
+    found = kernels.ConvergenceTheorem(
+        jacobian_largest=jnp.asarray(5.0), **arrays, **size
+    )
+    # η = ½/25 and β = (2 · 0.5)²: ηβ = 0.02.
+    assert_close(found.bound(TIMES), 3 * 0.98 ** np.asarray(TIMES), slack=1e3)
+    assert_close(found.steps_until(0.5), np.log(0.5) / np.log(0.98), slack=100)
+    assert_close(found.reach, np.sqrt(6.0))
+    flat = dataclasses.replace(found, feature_least=jnp.asarray(0.0))
+    assert np.isinf(flat.steps_until(0.5)) and np.isinf(flat.reach)
+    unmet = [c.name for c in flat.conditions() if not c.holds]
+    assert unmet == ["σ_min(B₀) > 0"]
 
 
 @both_kernels

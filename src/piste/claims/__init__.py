@@ -2,6 +2,7 @@
 
 from .contingency import kept, misaligned, sign_contingency
 from .four_stages import attention_at_vanishing, detect, stage_series
+from .groups import Group, by_experiment
 from .judging import compare, compare_range, decide, differences, undecided
 from .stage_rules import Crossing, Span, Turning, find_boundaries, lasting, timeline_of
 from .stages import stages
@@ -9,6 +10,7 @@ from .statistics import (
     SIGNIFICANCE_LEVEL,
     SignTest,
     compare_pairs,
+    fewest_pairs,
     mean_interval,
     sign_test,
 )
@@ -29,6 +31,7 @@ __all__ = [
     "Claim",
     "Condition",
     "Crossing",
+    "Group",
     "Judgement",
     "Judgements",
     "Outcome",
@@ -41,12 +44,14 @@ __all__ = [
     "Turning",
     "Verdict",
     "attention_at_vanishing",
+    "by_experiment",
     "compare",
     "compare_pairs",
     "compare_range",
     "decide",
     "detect",
     "differences",
+    "fewest_pairs",
     "find_boundaries",
     "judge",
     "kept",

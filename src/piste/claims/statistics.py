@@ -5,6 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import binomtest, t
 
+from piste.errors import InputError
+
 from .judging import Numbers
 from .verdict import Condition, Outcome, Verdict
 
@@ -48,7 +50,7 @@ class SignTest:
         parts += [f"{self.ties} ties"] if self.ties else []
         parts += [f"{self.missing} without a number"] if self.missing else []
         kind = "two-sided" if side == "two-sided" else "one-sided"
-        return f"{', '.join(parts)} ({kind} sign test, p = {self.p_value(side):.2g})"
+        return f"{', '.join(parts)} ({kind} sign test, p = {self.p_value(side):.3g})"
 
 
 def sign_test(first: Numbers, second: Numbers) -> SignTest:
@@ -57,7 +59,11 @@ def sign_test(first: Numbers, second: Numbers) -> SignTest:
     >>> sign_test([1, 2, 3, 4], [2, 3, 4, 5]).p_value()
     0.125
     """
-    pairs = np.stack([np.asarray(first, float), np.asarray(second, float)])
+    pairs = [np.asarray(first, float).ravel(), np.asarray(second, float).ravel()]
+    if pairs[0].size != pairs[1].size:
+        rule = f"must be as long as the other list, {pairs[1].size}"
+        raise InputError(f"first: {pairs[0].size} numbers: {rule}")
+    pairs = np.stack(pairs)
     known = pairs[:, np.isfinite(pairs).all(0)]
     difference = known[0] - known[1]
     lower, higher = int((difference < 0).sum()), int((difference > 0).sum())
@@ -85,6 +91,18 @@ def mean_interval(values: Numbers, confidence: float = 0.95) -> tuple[float, flo
     return float(known.mean()) - half, float(known.mean()) + half
 
 
+def fewest_pairs(side: str = "two-sided", level: float = SIGNIFICANCE_LEVEL) -> int:
+    """How many pairs must be there for a sign test to tell, if all of them agree.
+
+    >>> fewest_pairs(), fewest_pairs("lower")
+    (6, 5)
+    """
+    pairs = 1
+    while SignTest(pairs, 0, 0, 0, 0.0).p_value(side) >= level:
+        pairs += 1
+    return pairs
+
+
 def compare_pairs(
     instance: str,
     first: Numbers,
@@ -101,6 +119,7 @@ def compare_pairs(
 
     The test is two-sided unless ``side`` is "lower". A split that chance could make is
     inconclusive, also where all pairs agree: three of three have p = 0.125 one-sided.
+    Where there are too few for any split to tell, it says how many would be enough.
     """
     found = sign_test(first, second)
     p = found.p_value(side)
@@ -115,11 +134,14 @@ def compare_pairs(
     if not all(condition.met for condition in conditions):
         outcome = Outcome.UNMET
     counts = {"lower": found.lower, "higher": found.higher, "p": p}
+    enough = fewest_pairs(side, level)
+    few = found.lower + found.higher < enough
+    more = f"; {enough} that all agree would decide" if few else ""
     return Verdict(
         instance,
         outcome,
         f"{predicted} (sign test, p < {level:g})",
-        found.words(side),
+        found.words(side) + more,
         None,
         conditions,
         counts | (numbers or {}),

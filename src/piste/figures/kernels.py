@@ -1,4 +1,4 @@
-"""Figures of attention kernels: bounds, the transition, the pair and its controls."""
+"""Figures of attention kernels: bounds, the transition, success and its controls."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -17,6 +17,8 @@ LOOKS = {
 """Colour, marker, dashes and hatching of each kernel."""
 TRAINED = {"V": (r"$W^V$ alone", GREEN, "-"), "QKV": ("$W^Q, W^K, W^V$", PINK, "-.")}
 WEIGHTS = (BLUE, BLACK, ORANGE)
+_LIMIT: Any = {"color": "#999999", "ms": 4, "mfc": "none"}
+"""How a singular value is drawn of which only an upper limit is known."""
 DASHES = ("-", "--", ":")
 
 
@@ -56,7 +58,7 @@ def bounds(
         panel = axes[names.index(name), ratios.index(ratio)]
         for train, data in trained.items():
             words, colour, dashes = TRAINED[train]
-            _band(panel, data.share, colour, dashes, words)
+            band(panel, data.share, colour, dashes, words)
         data = next(iter(trained.values()))
         _line(panel, data.bound, BLACK, "--", r"$(1-\eta\beta)^t$, per head")
         _line(panel, data.stacked_bound, BLUE, ":", r"the same, stacked $W^O$")
@@ -88,10 +90,59 @@ def _line(panel: Axes, series: xr.DataArray, colour: str, dashes: str, words: st
     panel.plot(series.step, middle, color=colour, ls=dashes, label=words, lw=1.3)
 
 
-def _band(panel: Axes, series: xr.DataArray, colour: str, dashes: str, words: str):
+def band(panel: Axes, series: xr.DataArray, colour: str, dashes: str, words: str):
+    """The median over the cells, and their range."""
     low, middle, high = (series.quantile(q, "cell") for q in (0, 0.5, 1))
     panel.fill_between(series.step, low, high, color=colour, alpha=0.15, lw=0)
     panel.plot(series.step, middle, color=colour, ls=dashes, label=words)
+
+
+@styled
+def promised(frame: Any, limit: float, caption: str) -> Picture:
+    """What is left of the loss in every run against what the bound leaves of it."""
+    names = list(dict.fromkeys(frame.kernel))
+    figure, axes = canvas(1, len(names), 2.8, sharex=True, sharey=True)
+    for panel, name in zip(axes[0], names, strict=True):
+        for train, (words, colour, _) in TRAINED.items():
+            rows = frame[(frame.kernel == name) & (frame.trained == train)]
+            mark = {"V": "o", "QKV": "^"}[train]
+            look = {"color": colour, "ms": 3.5, "mfc": "none", "label": words}
+            panel.plot(rows.bound_promise, rows.share, mark, **look)
+        low = frame.bound_promise.min()
+        panel.plot([low, 1], [low, 1], color=BLACK, ls="--", lw=1.2, label="the bound")
+        panel.axvline(limit, color="#999999", ls=":", lw=1)
+        panel.set(xscale="log", yscale="log", title=name)
+        panel.set_xlabel(r"$(1-\eta\beta)^T$")
+    axes[0, 0].set_ylabel("$f(M_T)/f(M_0)$")
+    handles = axes[0, 0].get_legend_handles_labels()
+    figure.legend(*handles, loc="outside lower center", ncols=3)
+    return Picture(figure, frame, caption)
+
+
+@styled
+def acceptance(parts: Mapping[str, xr.Dataset], caption: str) -> Picture:
+    """The fall of log f in units of ηβt: 2 where the rate is attained, 1 is the bound."""
+    figure, axes = canvas(1, 1, 2.4)
+    panel, rows = axes[0, 0], []
+    for name, data in parts.items():
+        colour, _, dashes, _ = LOOKS[name]
+        later = data.isel(step=slice(1, None))
+        time = (later.eta * later.beta * later.step).transpose("cell", "step")
+        rate = -np.log(later.loss / data.loss.isel(step=0, drop=True)) / time
+        for x, y in zip(time.values, rate.values, strict=True):
+            panel.plot(x, y, color=colour, ls=dashes, lw=0.8, alpha=0.7)
+        panel.plot([], [], color=colour, ls=dashes, label=name)
+        flat = xr.Dataset({"eta_beta_t": time, "rate": rate}).to_dataframe()
+        rows.append(flat[["eta_beta_t", "rate"]].reset_index().assign(kernel=name))
+    for height, words in ((2, "attained"), (1, "the bound")):
+        panel.axhline(height, color=BLACK, ls=":", lw=1)
+        place = panel.get_yaxis_transform()
+        look = {"fontsize": 8, "ha": "right", "va": "bottom", "transform": place}
+        panel.text(0.99, height + 0.02, words, **look)
+    panel.set(xscale="log", xlabel=r"$\eta\beta t$", ylim=(0.8, 2.3))
+    panel.set_ylabel(r"$-\log(f(M_t)/f(M_0))\,/\,\eta\beta t$")
+    panel.legend(loc="center left")
+    return Picture(figure, pd.concat(rows), caption)
 
 
 @styled
@@ -128,8 +179,14 @@ def scale(frame: Any, caption: str) -> Picture:
     panel = axes[0, 0]
     for name, (colour, marker, dashes, _) in LOOKS.items():
         rows = frame[frame.kernel == name]
-        middle = rows.groupby("key_scale").feature_least.median()
-        panel.plot(rows.key_scale, rows.feature_least, ".", color=colour, ms=3)
+        known = rows.feature_least > rows.feature_resolution
+        rows = rows.assign(
+            shown=rows.feature_least.where(known, rows.feature_resolution)
+        )
+        middle = rows.groupby("key_scale").shown.median()
+        limits, rows = rows[~known], rows[known]
+        panel.plot(limits.key_scale, limits.shown, "v", **_LIMIT)
+        panel.plot(rows.key_scale, rows.shown, ".", color=colour, ms=3)
         panel.plot(
             middle.index, middle, marker, ls=dashes, ms=5, color=colour, label=name
         )
@@ -168,78 +225,3 @@ def success(frame: Any, caption: str) -> Picture:
         panel.text(made - 0.45, 1.24, "controls", ha="left", va="top", fontsize=8)
     figure.legend(loc="outside lower center", ncols=2)
     return Picture(figure, frame, caption)
-
-
-@styled
-def attention_pair(runs: Mapping[str, xr.Dataset], heads: int, caption: str) -> Picture:
-    """Attention of the first sequence before and after training, some heads."""
-    figure, axes = canvas(len(runs), 2 * heads, 1.55 * len(runs))
-    image, rows = None, []
-    for line, (name, run) in zip(axes, runs.items(), strict=True):
-        for place, panel in enumerate(line):
-            head, after = divmod(place, 2)
-            when = -1 if after else 0
-            matrix = run.attention.values[when, head]
-            image = panel.imshow(matrix, cmap="cividis", vmin=0, vmax=1)
-            words = "after" if after else "before"
-            panel.set_title(rf"$S_{{1{head + 1}}}$ {words}", fontsize=8.5)
-            _numerals(panel, matrix)
-            panel.set(xticks=[], yticks=[])
-            panel.set_xlabel("key $j$", fontsize=8)
-            places = np.ndindex(matrix.shape)
-            cells = [(k, j, matrix[k, j]) for k, j in places]
-            flat = pd.DataFrame(cells, columns=["query", "key", "weight"])
-            rows.append(flat.assign(kernel=name, head=head + 1, when=words))
-        line[0].set_ylabel(f"{name}\nquery $k$")
-    assert image is not None
-    figure.colorbar(image, ax=axes, shrink=0.8, pad=0.01).set_label("weight")
-    return Picture(figure, pd.concat(rows), caption)
-
-
-def _numerals(panel: Axes, matrix: np.ndarray) -> None:
-    """Write down the weights that are not nearly zero."""
-    for (row, column), weight in np.ndenumerate(matrix):
-        if weight >= 0.005:
-            look = {"ha": "center", "va": "center", "fontsize": 6.5}
-            words = f"{weight:.2f}".replace("0.", ".", 1)
-            colour = BLACK if weight > 0.55 else "white"
-            panel.text(column, row, words, color=colour, **look)
-
-
-@styled
-def singular_values(
-    queries: Mapping[str, xr.Dataset], runs: Mapping[str, xr.Dataset], caption: str
-) -> Picture:
-    """‖∇f‖ and σ_min(J_Q) along Theorem 2's paths, σ_min(B) along Theorem 1's."""
-    figure, axes = canvas(1, 3 if runs else 2, 2.5)
-    panels, rows = axes[0], []
-    shown = (
-        ("gradient_norm", r"$\|\nabla f(M_t)\|$"),
-        ("jacobian_least", r"$\sigma_{\min}(J_Q)$"),
-    )
-    for panel, (probe, words) in zip(panels, shown, strict=False):
-        for name, data in queries.items():
-            colour, _, dashes, _ = LOOKS[name]
-            _band(panel, data[probe], colour, dashes, name)
-            flat = data[probe].to_dataframe().reset_index()
-            rows.append(flat.rename(columns={probe: "value"}).assign(kernel=name))
-            rows[-1]["series"] = probe
-        panel.set(ylabel=words, yscale="log", title="Theorem 2: $W^Q$ alone")
-    for name, run in runs.items():
-        colour, _, dashes, _ = LOOKS[name]
-        panels[2].plot(run.step, run.feature_least, color=colour, ls=dashes)
-        flat = run.feature_least.to_dataframe()[["feature_least"]].reset_index()
-        flat = flat.rename(columns={"feature_least": "value"})
-        rows.append(flat.assign(kernel=name, series="feature_least"))
-    if runs:
-        panels[2].set(ylabel=r"$\sigma_{\min}(B_t)$", yscale="log")
-        panels[2].set_title("Theorem 1: $W^Q, W^K, W^V$")
-        panels[2].yaxis.set_major_formatter("{x:g}")
-        panels[2].yaxis.set_minor_formatter("{x:g}")
-    for panel in panels:
-        panel.set(xlabel="step $t$", xscale="symlog", xlim=(0, None))
-        panel.set_xticks([0, 1, 10, 100, 1000], ["0", "1", "10", "100", "1000"])
-        panel.set_xticks([], minor=True)
-    handles = panels[0].get_legend_handles_labels()
-    figure.legend(*handles, loc="outside lower center", ncols=2)
-    return Picture(figure, pd.concat(rows), caption)

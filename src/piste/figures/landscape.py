@@ -68,14 +68,19 @@ def pairs(table: pd.DataFrame, metrics: dict[str, str], caption: str) -> Picture
     figure, (panels,) = canvas(1, len(metrics), 2.6)
     rows = []
     for axes, (name, words) in zip(panels, metrics.items(), strict=True):
-        models = by_model(table, name)
+        every = by_model(table, name)
+        models = every.dropna()
         kernels, values = list(models.columns), models.to_numpy()
         for pair in values:
             colour, dash = _WAYS[int(np.sign(pair[1] - pair[0]))]
             axes.plot((0, 1), pair, color=colour, ls=dash, lw=0.8, marker="o", ms=3)
-        axes.plot((0, 1), np.median(values, 0), color=BLACK, lw=2.4)
+        if len(values):
+            axes.plot((0, 1), np.median(values, 0), color=BLACK, lw=2.4)
         less = int((values[:, 1] < values[:, 0]).sum())
-        axes.set_title(f"{kernels[1]} lower in {less} of {len(values)} models")
+        without = (
+            f", {left} without a number" if (left := len(every) - len(values)) else ""
+        )
+        axes.set_title(f"{kernels[1]} lower in {less} of {len(every)} models{without}")
         axes.set(ylabel=words, xlim=(-0.3, 1.3))
         axes.set_xticks((0, 1), kernels)
         rows.append(models.reset_index().assign(metric=words))

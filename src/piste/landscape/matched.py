@@ -4,9 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from piste.claims.judging import Numbers
 from piste.errors import InputError
-
-from .metrics import Numbers
 
 ENOUGH = 0.1
 """Share by which the losses at two centres may differ for surfaces to be compared."""
@@ -23,7 +22,12 @@ class Match:
 
 
 def mismatch(one: float, other: float) -> float:
-    """The difference of two losses as a share of the larger one."""
+    """The difference of two losses as a share of the larger one.
+
+    NaN, which matches nothing, if one of them is not finite.
+    """
+    if not (np.isfinite(one) and np.isfinite(other)):
+        return float("nan")
     largest = max(abs(one), abs(other))
     return abs(one - other) / largest if largest > 0 else 0.0
 

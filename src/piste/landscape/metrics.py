@@ -4,16 +4,11 @@ The headline pair: the share of non-convex cells, and $1-R^2$ of a quadratic fit
 """
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from piste.errors import InputError
-
 from .surface import Surface
-
-Numbers = Sequence[float] | np.ndarray
 
 ROUNDING = 32
 """A curvature counts as negative beyond so many units of rounding of the loss."""
@@ -125,45 +120,3 @@ def centre_curvature(surface: Surface) -> tuple[float, float]:
     with np.errstate(invalid="ignore"):
         least, largest = _eigenvalues(*discrete_hessian(around))
     return float(least[0, 0]) / step**2, float(largest[0, 0]) / step**2
-
-
-# --- two kernels on the same models ---------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Paired:
-    """A paired comparison of two lists; ``wins`` counts pairs in which the first is less.
-
-    The p value is that of the two-sided sign test, ties left out.
-    """
-
-    wins: int
-    losses: int
-    ties: int
-    median_difference: float
-    p_value: float
-
-
-def paired(first: Numbers, second: Numbers) -> Paired:
-    """Compare two lists pair by pair; pairs with a NaN are left out.
-
-    >>> paired([1, 2, 3, 4], [2, 3, 4, 5])
-    Paired(wins=4, losses=0, ties=0, median_difference=-1.0, p_value=0.125)
-    """
-    if len(first) != len(second):
-        rule = f"must be as long as the other list, {len(second)}"
-        raise InputError(f"first: {len(first)} numbers: {rule}")
-    pairs = np.stack([np.asarray(first, float), np.asarray(second, float)])
-    pairs = pairs[:, ~np.isnan(pairs).any(0)]
-    less, more = int((pairs[0] < pairs[1]).sum()), int((pairs[0] > pairs[1]).sum())
-    with np.errstate(invalid="ignore"):
-        middle = float(np.median(pairs[0] - pairs[1])) if pairs.size else math.nan
-    ties = pairs.shape[1] - less - more
-    return Paired(less, more, ties, middle, sign_test(less, more))
-
-
-def sign_test(wins: int, losses: int) -> float:
-    """Two-sided: how likely is a split at least as uneven when both are equally likely."""
-    pairs = wins + losses
-    tail = sum(math.comb(pairs, count) for count in range(min(wins, losses) + 1))
-    return min(1.0, 2 * tail / 2**pairs)

@@ -7,8 +7,11 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from piste.claims import sign_test
+from piste.errors import InputError
+
 from .matched import ENOUGH, mismatch
-from .metrics import Metrics, measure, paired
+from .metrics import Metrics, measure
 from .surface import Surface
 
 HEADLINE = {
@@ -78,13 +81,24 @@ def projected_error(one: xr.Dataset) -> float:
 
 
 def by_model(table: pd.DataFrame, metric: str) -> pd.DataFrame:
-    """A metric by model and kernel: the median over the planes that both have."""
-    return _by_plane(table, metric).groupby("model").median()
+    """A metric by model and kernel: the median over the planes of the model.
+
+    NaN where one of these has no such number: a model is not judged by its other planes.
+    """
+    planes = _by_plane(table, metric).groupby("model")
+    return planes.agg(lambda values: values.median(skipna=False))
 
 
 def _by_plane(table: pd.DataFrame, metric: str) -> pd.DataFrame:
-    wide = table.pivot(index=["model", "direction"], columns="kernel", values=metric)
-    return wide.reindex(columns=list(table.kernel.unique())).dropna()
+    """A row for each plane, a column for each of the two kernels."""
+    where, kernels = ["model", "direction", "kernel"], list(table.kernel.unique())
+    twice = table[table.duplicated(where)]
+    if len(kernels) > 2 or len(twice):
+        said = ", ".join(kernels) if twice.empty else f"model {twice.model.iloc[0]}"
+        rule = "must be of one comparison, two kernels and a pair for each plane"
+        raise InputError(f"surfaces ({said}{' twice' if len(twice) else ''}): {rule}")
+    wide = table.pivot(index=where[:2], columns="kernel", values=metric)
+    return wide.reindex(columns=kernels)
 
 
 def paired_table(table: pd.DataFrame) -> pd.DataFrame:
@@ -97,17 +111,17 @@ def paired_table(table: pd.DataFrame) -> pd.DataFrame:
     for name, words in (HEADLINE | OTHERS).items() if len(table) else ():
         models, wide = by_model(table, name), _by_plane(table, name)
         (one, first), (other, second) = models.items()
-        tested = paired(second.to_numpy(), first.to_numpy())
-        every = paired(wide[other].to_numpy(), wide[one].to_numpy())
+        tested = sign_test(second.to_numpy(), first.to_numpy())
+        every = sign_test(wide[other].to_numpy(), wide[one].to_numpy())
         rows.append(
             {
                 "metric": words,
                 one: float(first.median()),
                 other: float(second.median()),
                 "median difference": tested.median_difference,
-                "lower in models": f"{tested.wins} of {len(models)}",
-                "lower in pairs": f"{every.wins} of {len(wide)}",
-                "p (sign test)": tested.p_value,
+                "lower in models": f"{tested.lower} of {len(models)}",
+                "lower in pairs": f"{every.lower} of {len(wide)}",
+                "p (two-sided sign test)": tested.p_value(),
             }
         )
     return pd.DataFrame(rows)

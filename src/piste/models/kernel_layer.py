@@ -191,8 +191,13 @@ def begin(
     weights = model.init_weights(
         key=key, dimension=task.dimension, outputs=task.outputs
     )
-    teacher = jax.random.fold_in(key, 1)
+    teacher = teacher_key(seed)
     return fill_targets(task.targets, model, weights, data, key=teacher), weights
+
+
+def teacher_key(seed: int | Int[Array, ""]) -> Key[Array, ""]:
+    """The key of which a teacher is drawn."""
+    return jax.random.fold_in(stream(seed, Stream.INIT), 1)
 
 
 def fill_targets(
@@ -227,10 +232,16 @@ def teacher_targets(
     """
     if model.values == "zero":
         raise field_error("values", model.values, "a teacher needs random or signed")
-    drawn = jax.random.normal(key, weights.query.shape)
-    query = _by_rows(drawn) / model.key_scale
-    teacher = dataclasses.replace(weights, query=query)
+    teacher = teacher_weights(model, weights, key=key)
     return jax.vmap(lambda tokens: multi_head(softmax, teacher, tokens))(data.tokens)
+
+
+def teacher_weights(
+    model: KernelLayer, weights: KernelWeights, *, key: Key[Array, ""]
+) -> KernelWeights:
+    r"""The weights with the teacher's $W^Q$ in place of their own."""
+    drawn = jax.random.normal(key, weights.query.shape)
+    return dataclasses.replace(weights, query=_by_rows(drawn) / model.key_scale)
 
 
 def hardest_targets(

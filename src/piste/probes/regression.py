@@ -19,6 +19,27 @@ from piste.models.kernel_layer import (
 from piste.tasks.token_regression import RegressionData
 
 from ._base import RARELY, Probe
+from .curvature import Extremes, hessian_extremes
+
+
+def resolution(
+    largest: Float[Array, "*batch"], shape: tuple[int, ...]
+) -> Float[Array, "*batch"]:
+    r"""$\epsilon\max(m, n)\,\sigma_{max}$: below it a singular value is rounding.
+
+    >>> round(float(resolution(jnp.float32(2.0), (3, 4))) / 2**-23)
+    8
+    """
+    return jnp.finfo(largest.dtype).eps * max(shape) * largest
+
+
+def singular_values(
+    matrix: Float[Array, "row column"],
+) -> Float[Array, " singular_value"]:
+    """The singular values, largest first; zero where an SVD cannot tell them from it."""
+    values = jnp.linalg.svd(matrix, compute_uv=False)
+    known = values > resolution(values[0], matrix.shape)
+    return jnp.where(known, values, 0)
 
 
 class RegressionView(eqx.Module):
@@ -36,13 +57,23 @@ class RegressionView(eqx.Module):
 
     def gradient_norm(self) -> Float[Array, ""]:
         r"""$\|\nabla f\|$ in all trained matrices."""
+        slopes = self._gradient(self._trained()).values()
+        return jnp.sqrt(jnp.stack([(slope**2).sum() for slope in slopes]).sum())
 
-        def loss(weights):
+    def hessian_extremes(self) -> Extremes:
+        r"""$\lambda_{min}$ and $\lambda_{max}$ of the Hessian in all trained matrices."""
+        return hessian_extremes(self._gradient, self._trained())
+
+    def _trained(self) -> dict[str, Array]:
+        names = (MATRICES[letter] for letter in self.train)
+        return {name: getattr(self.weights, name) for name in names}
+
+    def _gradient(self, trained: dict[str, Array]) -> dict[str, Array]:
+        def loss(trained):
+            weights = dataclasses.replace(self.weights, **trained)
             return squared_loss(KERNELS[self.kernel], weights, self.data)
 
-        slopes = jax.grad(loss)(self.weights)
-        trained = [getattr(slopes, MATRICES[letter]) for letter in self.train]
-        return jnp.sqrt(jnp.stack([(slope**2).sum() for slope in trained]).sum())
+        return jax.grad(loss)(trained)
 
     def moved(self, name: str) -> Float[Array, ""]:
         """Distance of a matrix, all heads together, from where it started."""
@@ -52,7 +83,7 @@ class RegressionView(eqx.Module):
     def feature_values(self) -> Float[Array, " singular_value"]:
         r"""The singular values of $B$, largest first; there are $\min(Nn, HD)$."""
         b = features(KERNELS[self.kernel], self.weights, self.data.tokens)
-        return jnp.linalg.svd(b, compute_uv=False)
+        return singular_values(b)
 
     def jacobian_values(
         self, names: tuple[str, ...]
@@ -68,7 +99,8 @@ class RegressionView(eqx.Module):
 def jacobian_values(kernel, weights: KernelWeights, data: RegressionData, names):
     r"""The singular values of $J$, the Jacobian of all outputs in the named matrices.
 
-    Written out, so that the small ones are good to rounding of the largest.
+    Written out, so that the small ones are good to rounding of the largest; smaller ones
+    are zero.
     """
     parts = {name: getattr(weights, name) for name in names}
 
@@ -78,7 +110,7 @@ def jacobian_values(kernel, weights: KernelWeights, data: RegressionData, names)
     rows = jax.vmap(jax.jacrev(outputs), in_axes=(None, 0))(parts, data.tokens)
     size = data.targets.size
     flat = [rows[name].reshape(size, -1) for name in names]
-    return jnp.linalg.svd(jnp.concatenate(flat, -1), compute_uv=False)
+    return singular_values(jnp.concatenate(flat, -1))
 
 
 _TRAINED = {
@@ -107,7 +139,7 @@ _ALWAYS = (
     Probe(
         "feature_least",
         r"$\sigma_{min}(B_t)$",
-        "least singular value of the features",
+        "least singular value of the features; 0 below what an SVD resolves",
         lambda view: view.feature_values()[-1],
     ),
     Probe(
@@ -119,7 +151,8 @@ _ALWAYS = (
     Probe(
         "query_jacobian_least",
         r"$\sigma_{min}(J_Q)$",
-        "least singular value of the outputs' Jacobian in the query matrices",
+        "least singular value of the outputs' Jacobian in the query matrices; 0 below "
+        "what an SVD resolves",
         lambda view: view.jacobian_values(("query",))[-1],
         along=RARELY,
     ),

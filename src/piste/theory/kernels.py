@@ -23,6 +23,9 @@ bound's, because $f$ is the square of what shrinks.
 outputs: $\|\nabla f\|^2 \geq 2\sigma^2_{min}(J_Q) f$, and a descent along which
 $\sigma_{min}(J_Q)$ does not fall moves $W^Q$ by at most $\sqrt{2f_0}/\sigma_{min}(J_Q)$.
 Softmax saturated at one key has $J_Q \approx 0$ and goes nowhere.
+
+**Resolution.** A singular value below $\epsilon\max(m,n)\sigma_{max}$ is what rounding
+leaves of the matrix. Here it is zero, so that no constant rests on it.
 """
 
 import equinox as eqx
@@ -38,24 +41,40 @@ from piste.models.kernel_layer import (
     features,
     squared_loss,
 )
-from piste.probes.regression import jacobian_values
+from piste.probes.regression import jacobian_values, resolution, singular_values
 from piste.tasks.token_regression import RegressionData
 
 from .decision_lists import Condition
 
 
 def least_singular(matrix: Float[Array, "row column"]) -> Float[Array, ""]:
-    r"""$\min_{\|u\|=1}\|u^\top A\|$: zero where there are more rows than columns."""
-    values = jnp.linalg.svd(matrix, compute_uv=False)
-    rows, columns = matrix.shape
-    return values[-1] if rows <= columns else jnp.zeros((), matrix.dtype)
+    r"""$\min_{\|u\|=1}\|u^\top A\|$: zero where there are more rows than columns.
+
+    Zero too where an SVD cannot tell it from zero.
+    """
+    return _least(singular_values(matrix), matrix.shape)
+
+
+def _least(values: Float[Array, " singular_value"], shape: tuple[int, ...]):
+    rows, columns = shape
+    return values[-1] if rows <= columns else jnp.zeros_like(values[-1])
+
+
+def shrinkage(
+    rate: Float[Array, "*batch"], steps: Int[Array, "*step"] | int
+) -> Float[Array, "*shape"]:
+    r"""$(1-x)^t$: what $t$ steps leave of a loss that shrinks by $1-x$ at each."""
+    # In log space, because ηβ is often below machine epsilon.
+    return jnp.exp(steps * jnp.log1p(-rate))
 
 
 class ConvergenceTheorem(eqx.Module):
     r"""Theorem 1: $f(M_t) \leq (1-\eta\beta)^t f(M_0)$, with both readings of β."""
 
     feature_least: Float[Array, ""]
-    r"""$\sigma_{min}(B_0)$."""
+    r"""$\sigma_{min}(B_0)$; zero below the resolution."""
+    feature_resolution: Float[Array, ""]
+    r"""The least $\sigma$ of $B_0$ that an SVD can tell from zero."""
     head_output_least: Float[Array, ""]
     r"""$\min_h\sigma_{min}(W_h^O)$."""
     stacked_output_least: Float[Array, ""]
@@ -85,6 +104,11 @@ class ConvergenceTheorem(eqx.Module):
         r"""$\eta = \frac12/\sigma^2_{max}(J_0)$."""
         return 0.5 / self.jacobian_largest**2
 
+    @property
+    def reach(self) -> Float[Array, "*batch"]:
+        r"""$\sqrt{2f_0/\beta}$: how far the weights move at most while β lasts."""
+        return jnp.sqrt(2 * self.initial_loss / self.rate)
+
     def bound(self, steps: Int[Array, " step"]) -> Float[Array, " step"]:
         r"""$(1-\eta\beta)^t f(M_0)$."""
         return self._shrunk(self.rate, steps)
@@ -98,10 +122,11 @@ class ConvergenceTheorem(eqx.Module):
         return self._shrunk(self.rate, 2 * steps)
 
     def _shrunk(self, rate, steps):
-        # By the logarithm: βη is often below rounding of 1.
-        return self.initial_loss * jnp.exp(
-            steps * jnp.log1p(-self.learning_rate * rate)
-        )
+        return self.initial_loss * shrinkage(self.learning_rate * rate, steps)
+
+    def steps_until(self, share: float) -> Float[Array, "*batch"]:
+        r"""Steps after which the bound promises $f \leq$ share $\cdot f_0$; ∞ if never."""
+        return jnp.log(share) / jnp.log1p(-self.learning_rate * self.rate)
 
     def conditions(self) -> tuple[Condition, ...]:
         """What the theorem asks for, one by one."""
@@ -111,7 +136,9 @@ class ConvergenceTheorem(eqx.Module):
             Condition("HD ≥ Nn", wide, narrow, wide >= narrow),
             Condition("d ≥ o", self.width, self.outputs, self.width >= self.outputs),
             Condition("W_h^O has full rank", least, 0, least > 0),
-            Condition("σ_min(B₀) > 0", spread, 0, spread > 0),
+            Condition(
+                "σ_min(B₀) > 0", spread, float(self.feature_resolution), spread > 0
+            ),
         )
 
 
@@ -121,9 +148,11 @@ def convergence_theorem(
     """The constants of Theorem 1; arrays throughout, so that seeds can be batched."""
     function, names = KERNELS[kernel], tuple(MATRICES[letter] for letter in train)
     b = features(function, weights, data.tokens)
+    values = singular_values(b)
     by_output = weights.output.swapaxes(-1, -2)
     return ConvergenceTheorem(
-        feature_least=least_singular(b),
+        feature_least=_least(values, b.shape),
+        feature_resolution=resolution(values[0], b.shape),
         head_output_least=jax.vmap(least_singular)(by_output).min(),
         stacked_output_least=least_singular(jnp.concatenate(by_output, -1)),
         jacobian_largest=jacobian_values(function, weights, data, names)[0],
@@ -139,7 +168,7 @@ class QueryTheorem(eqx.Module):
     r"""Theorem 2: what decides whether training $W^Q$ alone gets anywhere."""
 
     jacobian_least: Float[Array, ""]
-    r"""$\sigma_{min}(J_Q)$ at the start, over the outputs."""
+    r"""$\sigma_{min}(J_Q)$ at the start, over the outputs; zero below the resolution."""
     jacobian_largest: Float[Array, ""]
     r"""$\sigma_{max}(J_Q)$ at the start."""
     initial_loss: Float[Array, ""]
@@ -155,6 +184,12 @@ class QueryTheorem(eqx.Module):
     def reach(self) -> Float[Array, "*batch"]:
         r"""$\sqrt{2f_0}/\sigma_{min}(J_Q)$: how far $W^Q$ moves at most while it lasts."""
         return jnp.sqrt(2 * self.initial_loss) / self.jacobian_least
+
+    def bound(
+        self, learning_rate: float, steps: Int[Array, " step"]
+    ) -> Float[Array, " step"]:
+        r"""$(1-\eta\beta)^t f(M_0)$ with $\beta = \sigma^2_{min}(J_Q)$."""
+        return self.initial_loss * shrinkage(learning_rate * self.rate, steps)
 
 
 def query_theorem(

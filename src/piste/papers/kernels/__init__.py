@@ -9,13 +9,12 @@ PAPER = Paper(
     venue="poster",
     link="",
     summary=(
-        "One multi-head attention layer fits random targets at every token by gradient "
-        "descent, with softmax weights or with Gaussian ones that are not normalised. "
-        "Theorem 1 bounds the loss at every step where HD ≥ Nn; Theorem 2 trains the "
-        "query matrices alone, which the Gaussian kernel can and saturated softmax "
-        "cannot. Both are checked with all their constants, with the controls in which "
-        "the Gaussian kernel fails first. Then both kernels train a classifier on IMDb and "
-        "Pathfinder, and the loss around its weights is measured."
+        "Regression by one multi-head attention layer, with softmax weights or with "
+        "Gaussian ones that are not normalised. Theorem 1 bounds the loss of gradient "
+        "descent at every step where HD ≥ Nn; Theorem 2 trains the query matrices alone, "
+        "which the Gaussian kernel can from a start at which softmax stalls. The paper "
+        "then trains two-layer transformers with both kernels on IMDb and Pathfinder, and "
+        "draws the loss around their weights."
     ),
     package=__name__,
     main="pair",

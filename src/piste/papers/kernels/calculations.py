@@ -1,36 +1,31 @@
-"""The numbers behind both theorems: batches over seeds, a part for each shape."""
+"""Theorem 1 in numbers: batches over seeds, a part for each kernel and number of heads."""
 
 import dataclasses
 import itertools
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 
-from piste.errors import InputError
 from piste.models import KernelLayer
 from piste.probes.regression import RegressionView
 from piste.theory.kernels import ConvergenceTheorem
 from piste.values import field_error, option, value
 
-from .descents import (
-    descend,
-    first_theorem,
-    floors,
-    schedule,
-    second_theorem,
-    starts,
-)
-from .presets import KERNELS, REGRESSION, TEACHER, layer
+from .descents import descend, first_theorem, floors, schedule, starts
+from .presets import KERNELS, REGRESSION
 
 TRAINED = ("V", "QKV")
 """What Theorem 1's sweep trains, in this order."""
-RATES = (0.05, 0.5)
-"""The two η of which Theorem 2's runs take the better one."""
+FORMAT = 2
+"""Raised when a part holds other numbers, so that older parts are not taken for these."""
+HUNDREDTH = 0.01
+"""The share of the loss whose promise makes a bound useful."""
 
 
-def _numbers(name: str, text: str, kind: type) -> list:
-    """Numbers with spaces between."""
+def numbers(name: str, text: str, kind: type) -> list:
+    """Positive numbers with spaces between."""
     try:
         found = [kind(word) for word in text.split()]
     except ValueError:
@@ -40,12 +35,13 @@ def _numbers(name: str, text: str, kind: type) -> list:
     return found
 
 
-def _shapes(heads: str) -> list[tuple[str, int]]:
+def shapes(heads: str) -> list[tuple[str, int]]:
     """Every kernel with every number of heads: what a part is for."""
-    return list(itertools.product(KERNELS, _numbers("heads", heads, int)))
+    return list(itertools.product(KERNELS, numbers("heads", heads, int)))
 
 
-def _loss(view: RegressionView) -> dict:
+def loss_only(view: RegressionView) -> dict:
+    """What a descent for Theorem 1 is measured by."""
     return {"loss": view.loss()}
 
 
@@ -60,28 +56,31 @@ class Transition:
     steps: int = option(default=3000, least=1)
     dense: int = option(default=32, least=1)
     """Every step is recorded up to here, later ones ever more thinly."""
+    format: int = option(default=FORMAT, least=FORMAT, most=FORMAT)
+    """Which numbers a part holds."""
 
     def __post_init__(self):
-        _shapes(self.heads)
+        shapes(self.heads)
 
     def parts(self) -> int:
         """One for every kernel and number of heads."""
-        return len(_shapes(self.heads))
+        return len(shapes(self.heads))
 
     def part(self, index: int) -> xr.Dataset:
         """Train all seeds of one kernel and H, twice."""
-        kernel, heads = _shapes(self.heads)[index]
+        kernel, heads = shapes(self.heads)[index]
         seeds = range(self.first_seed, self.first_seed + self.seeds)
         start = starts(REGRESSION, KernelLayer(heads=heads), seeds)
-        theorem = first_theorem(kernel, *start)
-        same = _constants(theorem, kernel, seeds) | {
-            "floor": ("cell", floors(kernel, *start))
-        }
-        times = schedule(self.steps, self.dense)
+        theorem, times = first_theorem(kernel, *start), schedule(self.steps, self.dense)
+        same = (
+            constants(theorem, kernel, seeds)
+            | bounds(theorem, times)
+            | {"floor": ("cell", floors(kernel, *start))}
+        )
         found: list[xr.Dataset] = []
         for place, train in enumerate(TRAINED):
             rates = theorem.learning_rate
-            losses = descend(kernel, train, start, rates, times, _loss)["loss"]
+            losses = descend(kernel, train, start, rates, times, loss_only)["loss"]
             more = {
                 "train": ("cell", np.full(len(seeds), place)),
                 "loss": (("cell", "step"), losses),
@@ -98,30 +97,32 @@ class Acceptance:
     seeds: int = option(default=8, least=1)
     first_seed: int = option(default=100, least=0)
     steps: int = option(default=3000, least=2)
+    format: int = option(default=FORMAT, least=FORMAT, most=FORMAT)
+    """Which numbers a part holds."""
 
     def __post_init__(self):
-        _shapes(self.heads)
+        shapes(self.heads)
 
     def parts(self) -> int:
         """One for every kernel and number of heads."""
-        return len(_shapes(self.heads))
+        return len(shapes(self.heads))
 
     def part(self, index: int) -> xr.Dataset:
         """Train W^V and regress log f on t."""
-        kernel, heads = _shapes(self.heads)[index]
+        kernel, heads = shapes(self.heads)[index]
         seeds = range(self.first_seed, self.first_seed + self.seeds)
         model = KernelLayer(heads=heads, kernel=kernel, output="equal")
         task = dataclasses.replace(REGRESSION, targets="hardest")
         start = starts(task, model, seeds)
         theorem, times = first_theorem(kernel, *start), schedule(self.steps, 32)
         rates = theorem.learning_rate
-        losses = descend(kernel, "V", start, rates, times, _loss)["loss"]
+        losses = descend(kernel, "V", start, rates, times, loss_only)["loss"]
         slopes = [-np.polyfit(times, np.log(row / row[0]), 1)[0] for row in losses]
         more = {
             "measured_rate": ("cell", np.array(slopes)),
             "loss": (("cell", "step"), losses),
         }
-        return xr.Dataset(_constants(theorem, kernel, seeds) | more, {"step": times})
+        return xr.Dataset(constants(theorem, kernel, seeds) | more, {"step": times})
 
 
 @value
@@ -132,9 +133,11 @@ class Scale:
     heads: int = option(default=8, least=1)
     seeds: int = option(default=8, least=1)
     first_seed: int = option(default=100, least=0)
+    format: int = option(default=FORMAT, least=FORMAT, most=FORMAT)
+    """Which numbers a part holds."""
 
     def __post_init__(self):
-        _numbers("scales", self.scales, float)
+        numbers("scales", self.scales, float)
 
     def parts(self) -> int:
         """One for every kernel."""
@@ -145,17 +148,17 @@ class Scale:
         kernel = KERNELS[index]
         found: list[xr.Dataset] = []
         seeds = range(self.first_seed, self.first_seed + self.seeds)
-        for scale in _numbers("scales", self.scales, float):
-            start = starts(
-                REGRESSION, KernelLayer(heads=self.heads, key_scale=scale), seeds
-            )
-            constants = _constants(first_theorem(kernel, *start), kernel, seeds)
-            constants |= {"key_scale": ("cell", np.full(len(seeds), scale))}
-            found.append(xr.Dataset(constants))
+        for scale in numbers("scales", self.scales, float):
+            model = KernelLayer(heads=self.heads, key_scale=scale)
+            start = starts(REGRESSION, model, seeds)
+            known = constants(first_theorem(kernel, *start), kernel, seeds)
+            known |= {"key_scale": ("cell", np.full(len(seeds), scale))}
+            found.append(xr.Dataset(known))
         return xr.concat(found, "cell")
 
 
-def _constants(theorem: ConvergenceTheorem, kernel: str, seeds: range) -> dict:
+def constants(theorem: ConvergenceTheorem, kernel: str, seeds: range) -> dict:
+    """What Theorem 1 computes from the start of every seed, by cell."""
     fields = {
         "kernel": np.full(len(seeds), KERNELS.index(kernel)),
         "seed": np.array(seeds),
@@ -165,89 +168,20 @@ def _constants(theorem: ConvergenceTheorem, kernel: str, seeds: range) -> dict:
         "beta": theorem.rate,
         "stacked_beta": theorem.stacked_rate,
         "feature_least": theorem.feature_least,
+        "feature_resolution": theorem.feature_resolution,
         "head_output_least": theorem.head_output_least,
         "jacobian_largest": theorem.jacobian_largest,
         "initial_loss": theorem.initial_loss,
+        "hundredth_steps": theorem.steps_until(HUNDREDTH),
     }
     return {name: ("cell", np.asarray(part)) for name, part in fields.items()}
 
 
-def _path(view: RegressionView) -> dict:
-    """What Theorem 2 is about, along a descent."""
-    values = view.jacobian_values(("query",))
-    return {
-        "loss": view.loss(),
-        "gradient_norm": view.gradient_norm(),
-        "jacobian_least": values[-1],
-        "jacobian_largest": values[0],
+def bounds(theorem: ConvergenceTheorem, times: np.ndarray) -> dict:
+    """Both readings of the bound at the recorded steps, by cell."""
+    steps = jnp.asarray(times)
+    found = {
+        "bound": jax.vmap(lambda one: one.bound(steps))(theorem),
+        "stacked_bound": jax.vmap(lambda one: one.stacked_bound(steps))(theorem),
     }
-
-
-@value
-class Queries:
-    """Theorem 2's construction and its controls: W^Q alone, the better of two η."""
-
-    cases: str = "8,matched,6 4,matched,6 4,matched,1 4,random,1 4,random,2 4,random,4"
-    """H, start and scale of Q and K, with spaces between."""
-    seeds: int = option(default=20, least=1)
-    first_seed: int = option(default=1000, least=0)
-    steps: int = option(default=2000, least=1)
-    dense: int = option(default=8, least=1)
-    """Every step is recorded up to here, later ones ever more thinly."""
-
-    def __post_init__(self):
-        self.layers()
-
-    def layers(self) -> list[KernelLayer]:
-        """The layer of every case and kernel."""
-        return [layer(k, *case) for case in self._cases() for k in KERNELS]
-
-    def _cases(self) -> list[tuple[int, str, float]]:
-        try:
-            words = [case.split(",") for case in self.cases.split()]
-            return [(int(heads), init, float(scale)) for heads, init, scale in words]
-        except ValueError:
-            rule = "must be H,start,scale with spaces between"
-            raise InputError(f"cases = {self.cases!r}: {rule}") from None
-
-    def parts(self) -> int:
-        """One for every case and kernel."""
-        return len(self.layers())
-
-    def part(self, index: int) -> xr.Dataset:
-        """Train all seeds with both η, and keep the better run of each."""
-        model = self.layers()[index]
-        seeds = range(self.first_seed, self.first_seed + self.seeds)
-        start = starts(TEACHER, model, seeds)
-        theorem = second_theorem(model.kernel, *start)
-        times = schedule(self.steps, self.dense)
-        runs = []
-        for rate in RATES:
-            rates = jnp.full(len(seeds), rate)
-            runs.append(descend(model.kernel, "Q", start, rates, times, _path))
-        best = _better([run["loss"] for run in runs])
-        return xr.Dataset(
-            {
-                "heads": ("cell", np.full(len(seeds), model.heads)),
-                "matched": ("cell", np.full(len(seeds), model.init == "matched")),
-                "key_scale": ("cell", np.full(len(seeds), model.key_scale)),
-                "kernel": ("cell", np.full(len(seeds), KERNELS.index(model.kernel))),
-                "seed": ("cell", np.array(seeds)),
-                "eta": ("cell", np.array(RATES)[best]),
-                "largest_share": ("cell", np.asarray(theorem.largest_share)),
-                **{
-                    name: (
-                        ("cell", "step"),
-                        np.stack([run[name] for run in runs])[best, range(len(seeds))],
-                    )
-                    for name in runs[0]
-                },
-            },
-            {"step": times},
-        )
-
-
-def _better(losses: list[np.ndarray]) -> np.ndarray:
-    """Which run of each seed ends lower; one that is not finite never does."""
-    ends = np.stack([loss[:, -1] for loss in losses])
-    return np.where(np.isfinite(ends), ends, np.inf).argmin(0)
+    return {name: (("cell", "step"), np.asarray(b)) for name, b in found.items()}

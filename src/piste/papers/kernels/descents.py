@@ -16,12 +16,15 @@ from jaxtyping import Array, Float, Int
 from piste.dynamics import System
 from piste.dynamics.regression import RegressionForm
 from piste.experiment import Record
-from piste.models.attention import KERNELS
+from piste.models.attention import KERNELS, softmax
 from piste.models.kernel_layer import (
     KernelLayer,
     KernelWeights,
     begin,
     features,
+    squared_loss,
+    teacher_key,
+    teacher_weights,
 )
 from piste.probes.regression import RegressionView
 from piste.rules import GD
@@ -69,6 +72,25 @@ def second_theorem(
 ) -> QueryTheorem:
     """The constants of Theorem 2 for all seeds."""
     return jax.vmap(lambda w, d: query_theorem(kernel, w, d))(weights, data)
+
+
+def teacher_shares(
+    model: KernelLayer, data: RegressionData, weights: KernelWeights, seeds: range
+) -> Float[Array, " seed"]:
+    """Softmax's loss with the teacher's W^Q, of that at its start: 0 for a solution."""
+    # A teacher does not depend on the kernel: both share one program.
+    model = dataclasses.replace(model, kernel="softmax")
+    return _teacher_shares(model, data, weights, jnp.asarray(seeds))
+
+
+@jax.jit
+def _teacher_shares(model, data, weights, seeds):
+    def one(data, weights, seed):
+        teacher = teacher_weights(model, weights, key=teacher_key(seed))
+        first = squared_loss(softmax, weights, data)
+        return squared_loss(softmax, teacher, data) / first
+
+    return jax.vmap(one)(data, weights, seeds)
 
 
 def floors(

@@ -6,27 +6,32 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from piste.figures import Picture, landscape, pathfinder
+from piste.experiment import Experiment
+from piste.figures import Picture, kernel_paths, landscape, pathfinder
 from piste.figures import kernels as figures
 from piste.figures.classification import classification
 from piste.landscape.tables import HEADLINE, comparable, metrics_table
 from piste.models.attention import KERNELS as FUNCTIONS
 from piste.tasks import Pathfinder
+from piste.values import from_json
 
+from . import captions
 from .calculations import TRAINED
-from .landscape_claims import TASKS as LANDSCAPES
+from .cells import by_shape, chosen, end, ratios
+from .landscape_claims import STUDIES as LANDSCAPES
 from .presets import KERNELS
-from .real_claims import TASKS, kernel_of
-from .real_presets import pathfinder_desk
+from .query_cells import case_of, cases
+from .real_runs import TASKS, kernel_of, task_words
+from .region_claims import bend, movement
 from .tables import success_frame
-from .theorem_1_claims import bound, chosen, end, floor, shapes
-from .theorem_2_claims import CONSTRUCTION, case_of
+from .thresholds import A_BIT, NEARLY_CONVEX, PROMISE
+from .width_claims import floor
 
 SHOWN_RATIOS = (1.0, 1.5, 2.0, 4.0)
 """HD/Nn of which the bound is drawn; below 1 it says nothing."""
 SHOWN_KERNELS = ("softmax", "gaussian", "gaussian-rows", "gaussian-mean", "linear")
 HEADS = 3
-"""Heads whose attention is drawn."""
+"""Heads whose attention is drawn, if there are as many."""
 
 
 def pictures(evidence) -> dict[str, Picture]:
@@ -35,55 +40,74 @@ def pictures(evidence) -> dict[str, Picture]:
     if "transition" in evidence:
         found["bounds"] = _bounds(evidence["transition"])
         found["transition"] = _transition(evidence["transition"])
+    if "promised" in evidence:
+        found["promised"] = _promised(evidence["promised"])
+    if "acceptance" in evidence:
+        found["acceptance"] = _acceptance(evidence["acceptance"])
+    if "region" in evidence:
+        found["region"] = _region(evidence["region"])
     if "scale" in evidence:
-        found["scale"] = figures.scale(_named(evidence["scale"]), _SCALE)
+        data = evidence["scale"]
+        found["scale"] = figures.scale(_named(data), captions.scale(data))
+    if evidence.get("pair"):
+        found |= _attention(evidence["pair"])
     if "queries" in evidence:
-        found["success"] = figures.success(success_frame(evidence["queries"]), _SUCCESS)
-    if "pair" in evidence:
-        runs = by_kernel(evidence["pair"])
-        found["attention"] = figures.attention_pair(runs, HEADS, _ATTENTION)
-    if "queries" in evidence:
-        found["singular-values"] = _singular_values(evidence)
-    for task, words in TASKS.items():
-        if task in evidence:
-            groups = _grouped(evidence[task])
-            found[task] = classification(groups, f"{words}. {_REAL}")
-    if "pathfinder" in evidence:
-        task = pathfinder_desk().task
-        assert isinstance(task, Pathfinder)
-        found["images"] = pathfinder(task.images, _IMAGES, seed=0)
-    for study, words in LANDSCAPES.items():
+        data = evidence["queries"]
+        found["success"] = figures.success(success_frame(data), captions.success(data))
+        found |= _singular_values(evidence)
+    return found | _real(evidence)
+
+
+def _real(evidence) -> dict[str, Picture]:
+    found = {
+        task: classification(evidence[task], captions.real(evidence[task]))
+        for task in TASKS
+        if evidence.get(task)
+    }
+    if evidence.get("pathfinder"):
+        found["images"] = _images(evidence["pathfinder"][0])
+    for study in LANDSCAPES:
         if study in evidence:
-            found |= _landscapes(study, words, evidence[study])
+            found |= _landscapes(study, evidence[study])
     return found
 
 
-def _landscapes(study: str, words: str, parts: list[xr.Dataset]) -> dict[str, Picture]:
+def _images(run: xr.Dataset) -> Picture:
+    experiment = from_json(Experiment, run.attrs["experiment"])
+    task = experiment.task
+    assert isinstance(task, Pathfinder)
+    size = f"{task.canvas}×{task.canvas} pixels"
+    words = f"Pathfinder on {size}: do the two markers (ringed) lie on one contour?"
+    said = f"{words} The runs have {task_words(run.attrs['experiment']['task'])}."
+    return pathfinder(task.images, said, seed=experiment.seed)
+
+
+def _landscapes(study: str, parts: list[xr.Dataset]) -> dict[str, Picture]:
     """All models in two numbers; and the first pair of surfaces, from above and bent."""
     kept = comparable(parts)
     if not kept:
         return {}
-    caption = f"{words}. {_SURFACES} {landscape.describe(kept[0])}"
+    table, caption = metrics_table(kept), captions.surfaces(study, kept[0])
     return {
-        study: landscape.pairs(metrics_table(kept), HEADLINE, f"{words}. {_PAIRS}"),
+        study: landscape.pairs(table, HEADLINE, captions.paired(study, table)),
         f"{study}-contours": landscape.contours(kept[0], caption),
         f"{study}-surfaces": landscape.surfaces(kept[0], caption),
     }
 
 
-def _grouped(runs: list[xr.Dataset]) -> dict[str, list[xr.Dataset]]:
-    groups: dict[str, list[xr.Dataset]] = {}
-    for run in runs:
-        groups.setdefault(kernel_of(run), []).append(run)
-    return groups
-
-
-def by_kernel(runs: list[xr.Dataset]) -> dict[str, xr.Dataset]:
+def first_runs(runs: list[xr.Dataset]) -> dict[str, xr.Dataset]:
     """The first run of each kernel."""
     found: dict[str, xr.Dataset] = {}
     for run in runs:
         found.setdefault(kernel_of(run), run)
     return found
+
+
+def _attention(runs: list[xr.Dataset]) -> dict[str, Picture]:
+    shown = first_runs(runs)
+    heads = min(HEADS, *(run.sizes["head"] for run in shown.values()))
+    caption = captions.attention(shown, heads)
+    return {"attention": kernel_paths.attention_pair(shown, heads, caption)}
 
 
 def _kernels() -> Picture:
@@ -97,25 +121,36 @@ def _kernels() -> Picture:
             )
             for name in SHOWN_KERNELS
         }
-    return figures.kernel_functions(weights, queries, keys, _KERNELS)
+    return figures.kernel_functions(weights, queries, keys, captions.KERNELS)
 
 
 def _bounds(data: xr.Dataset) -> Picture:
     parts = {}
-    every = {ratio for _, ratio, _ in shapes(data)}
+    every = set(ratios(data))
     shown = [ratio for ratio in SHOWN_RATIOS if ratio in every] or sorted(every)[-2:]
-    for kernel, ratio, part in shapes(data):
+    for kernel, ratio, part in by_shape(data):
         if ratio not in shown:
             continue
         part = part.assign(
             share=part.loss / part.initial_loss,
-            bound=bound(part, "beta") / part.initial_loss,
-            stacked_bound=bound(part, "stacked_beta") / part.initial_loss,
+            bound=part.bound / part.initial_loss,
+            stacked_bound=part.stacked_bound / part.initial_loss,
         )
         parts[kernel, ratio] = {
             train: chosen(part, train=place) for place, train in enumerate(TRAINED)
         }
-    return figures.bounds(parts, _BOUNDS)
+    return figures.bounds(parts, captions.bounds(data))
+
+
+def _promised(data: xr.Dataset) -> Picture:
+    frame = _named(chosen(data.assign(wide=data.columns >= data.rows), wide=True))
+    frame = frame.assign(trained=[TRAINED[int(place)] for place in frame.train])
+    return figures.promised(frame, PROMISE, captions.promised(data))
+
+
+def _acceptance(data: xr.Dataset) -> Picture:
+    parts = {name: chosen(data, kernel=place) for place, name in enumerate(KERNELS)}
+    return figures.acceptance(parts, captions.acceptance(data))
 
 
 def _transition(data: xr.Dataset) -> Picture:
@@ -127,10 +162,35 @@ def _transition(data: xr.Dataset) -> Picture:
             "share": share,
             "floor": least,
         }
-        for kernel, ratio, part in shapes(data)
+        for kernel, ratio, part in by_shape(data)
         for train, share, least in zip(part.train, end(part), floor(part), strict=True)
     ]
-    return figures.transition(pd.DataFrame(rows), _TRANSITION)
+    return figures.transition(pd.DataFrame(rows), captions.transition(data))
+
+
+def _region(data: xr.Dataset) -> Picture:
+    frame = pd.concat(
+        pd.DataFrame(
+            {
+                "kernel": kernel,
+                "ratio": ratio,
+                "seed": part.seed.values,
+                "bend": bend(part).isel(step=0).values,
+                "all": movement(part),
+                "Q": movement(part, "query"),
+                "K": movement(part, "key"),
+            }
+        )
+        for kernel, ratio, part in by_shape(data)
+    )
+    every = ratios(data)
+    middle = every[len(every) // 2]
+    paths = {k: bend(part) for k, ratio, part in by_shape(data) if ratio == middle}
+    titles = ("at the start", f"on the way, $HD/Nn$ = {middle:g}", "moved at the end")
+    limits = NEARLY_CONVEX, A_BIT
+    return kernel_paths.region(
+        frame, paths, titles, limits, captions.region(data, middle)
+    )
 
 
 def _named(data: xr.Dataset) -> pd.DataFrame:
@@ -138,59 +198,14 @@ def _named(data: xr.Dataset) -> pd.DataFrame:
     return frame.assign(kernel=[KERNELS[int(k)] for k in frame.kernel])
 
 
-def _singular_values(evidence) -> Picture:
-    case = CONSTRUCTION[0]
-    paths = {
-        name: case_of(evidence["queries"], case, place)
-        for place, name in enumerate(KERNELS)
-    }
-    runs = by_kernel(evidence["runs"]) if "runs" in evidence else {}
-    return figures.singular_values(paths, runs, _SINGULAR)
-
-
-_REAL = (
-    "Training loss on 512 training sequences, test loss and accuracy: thin lines are "
-    "seeds, thick ones their mean; dotted is guessing."
-)
-_PAIRS = (
-    "How rough the loss is around the weights after both stages: each line is a model "
-    "(the median over its planes), solid where the Gaussian kernel is the smoother; "
-    "thick is the median of the models."
-)
-_SURFACES = (
-    "Loss on 64 training sequences along a random direction in W^Q and one in W^K, "
-    "filter-normalised, centred at matched loss."
-)
-_IMAGES = "Pathfinder on 16×16 pixels: do the two markers (ringed) lie on one contour?"
-_KERNELS = (
-    "The family of kernels in one dimension: weights of the keys −2, 0 and 2 (thin lines) "
-    "against the place of the query. The Gaussian kernel, not normalised, forgets keys "
-    "that are far; softmax always hands out a total of 1; with its rows normalised the "
-    "Gaussian kernel is softmax with a bias for every key."
-)
-_BOUNDS = (
-    "Theorem 1: the loss (median and range over the seeds), the bound with β per head "
-    "(dashed), and with stacked W^O (dotted), medians. A loss above the dotted line "
-    "violates the stacked reading."
-)
-_TRANSITION = (
-    "The loss after training against HD/Nn: medians and all seeds. W^V alone cannot pass "
-    "what B₀ can say (black) below HD = Nn; with W^Q and W^K trained the boundary is gone."
-)
-_SCALE = (
-    "HD/Nn = 2: the least singular value of B₀ against the scale of W^Q and W^K at the "
-    "start; medians and all seeds. HD ≥ Nn alone does not keep it away from zero."
-)
-_SUCCESS = (
-    "Theorem 2: W^Q alone, the better of η = 0.05 and 0.5. Left of the dashed line the "
-    "matched start at which softmax is saturated; right of it the controls."
-)
-_ATTENTION = (
-    "Attention of the first sequence in the pair of Theorem 2, heads 1 to 3, before and "
-    "after training of W^Q. Softmax stays one-hot; the Gaussian kernel moves."
-)
-_SINGULAR = (
-    "Along the paths (median and range over the seeds): gradient and least singular value "
-    "of J_Q from the matched start, H = 8; right, of B_t in one run of Theorem 1 with "
-    "HD/Nn = 2."
-)
+def _singular_values(evidence) -> dict[str, Picture]:
+    """The paths of the first case that the study has with both kernels."""
+    data = evidence["queries"]
+    runs = first_runs(evidence["runs"]) if "runs" in evidence else {}
+    for case in cases(data):
+        paths = {k: case_of(data, case, place) for place, k in enumerate(KERNELS)}
+        if all(part.sizes["cell"] for part in paths.values()):
+            caption = captions.singular(paths[KERNELS[0]], case, runs)
+            picture = kernel_paths.singular_values(paths, runs, caption)
+            return {"singular-values": picture}
+    return {}

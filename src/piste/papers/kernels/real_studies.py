@@ -2,8 +2,10 @@
 
 from piste.landscape.survey import Comparison
 from piste.papers import Study
+from piste.values import to_json
 
 from . import real_presets
+from .real_runs import task_words
 
 ON_IMDB = ("imdb", "landscape-text")
 IMDB_SEEDS, PATHFINDER_SEEDS = 3, 2
@@ -45,3 +47,9 @@ def landscapes() -> tuple[Study, ...]:
         )
         for name, (experiment, settings) in surveyed.items()
     )
+
+
+def surveyed_task(name: str) -> str:
+    """What the loss surfaces of a study are of, in words."""
+    study = next(study for study in landscapes() if study.name == name)
+    return task_words(to_json(study.base.task))

@@ -5,7 +5,9 @@ from collections.abc import Sequence
 from piste.papers import Study, data_at_hand
 
 from . import presets
-from .calculations import Acceptance, Queries, Scale, Transition
+from .calculations import Acceptance, Scale, Transition
+from .long_runs import Promised, Region
+from .queries import Queries
 from .real_studies import ON_IMDB, real_studies
 
 
@@ -37,6 +39,16 @@ def _whole() -> tuple[Study, ...]:
             "transition",
             "Theorem 1 over HD/Nn, V alone and Q, K, V",
             calculation=Transition(),
+        ),
+        Study(
+            "promised",
+            "the same runs until the bound promises half of the loss",
+            calculation=Promised(),
+        ),
+        Study(
+            "region",
+            "how far Q, K, V move, and the ends of the Hessian's spectrum",
+            calculation=Region(),
         ),
         Study(
             "scale", "Theorem 1's constants over the scale of Q, K", calculation=Scale()

@@ -1,12 +1,17 @@
-"""What ``piste reproduce kernels`` says first: both theorems in two tables."""
+"""What ``piste reproduce kernels`` says first: both theorems in a few tables."""
+
+import textwrap
+from typing import Any
 
 import pandas as pd
 
 from piste.console import plain_table
 
+_INDENTED: Any = {"initial_indent": "  ", "subsequent_indent": "  "}
+
 
 def lines(tables: dict[str, tuple[str, pd.DataFrame]]) -> list:
-    """Losses by HD/Nn, success rates by case, and the acceptance ratio."""
+    """Losses by HD/Nn, bounds kept, movement, success rates by case, real tasks."""
     found = []
     if "acceptance" in tables:
         found += [_acceptance(tables["acceptance"][1]), ""]
@@ -16,7 +21,14 @@ def lines(tables: dict[str, tuple[str, pd.DataFrame]]) -> list:
             "  f_T/f₀ at HD/Nn =",
             *(f"{r:g}" for r in sorted(set(frame["HD/Nn"]))),
         )
-        found += [plain_table(heads, _losses(frame)), "", _bounds(frame), ""]
+        found += [plain_table(heads, _losses(frame)), ""]
+    for name in ("transition", "promised"):
+        if name in tables:
+            words = tables[name][0].split(". ")[0]
+            found += [textwrap.fill(words, 100, **_INDENTED), ""]
+    if "region" in tables:
+        heads = ("  Q, K, V from W^V = 0", "HD/Nn", "−λ_min/λ_max at 0", "moved/‖M₀‖")
+        found += [plain_table(heads, _region(tables["region"][1])), ""]
     if "success" in tables:
         heads = ("  W^Q alone", "softmax", "gaussian")
         found += [plain_table(heads, _success(tables["success"][1])), ""]
@@ -25,7 +37,7 @@ def lines(tables: dict[str, tuple[str, pd.DataFrame]]) -> list:
         found += [plain_table(heads, _real(tables["real"][1])), ""]
     for name, (words, frame) in tables.items():
         if name.startswith("landscape-"):
-            heads = (f"  {words}", "softmax", "gaussian", "lower in", "p")
+            heads = (f"  {words}", "softmax", "gaussian", "lower in", "p (two-sided)")
             found += [plain_table(heads, _landscape(frame)), ""]
     return found
 
@@ -49,7 +61,7 @@ def _landscape(frame: pd.DataFrame) -> list[tuple[str, ...]]:
             f"{row['softmax']:.3g}",
             f"{row['gaussian']:.3g}",
             row["lower in models"],
-            f"{row['p (sign test)']:.2g}",
+            f"{row['p (two-sided sign test)']:.2g}",
         )
         for row in frame.to_dict("records")
     ]
@@ -66,17 +78,22 @@ def _losses(frame: pd.DataFrame) -> list[tuple[str, ...]]:
     for name, rows in named.groupby("name", sort=False):
         ordered = rows.sort_values("HD/Nn")
         found.append((f"  {name}", *(f"{x:.1e}" for x in ordered["f_T/f₀"])))
+    for kernel, rows in frame.groupby("kernel", sort=False):
+        promised = rows.groupby("HD/Nn")["(1 − ηβ)^T"].median()
+        found.append((f"  {kernel}, (1 − ηβ)^T", *(f"{x:.3g}" for x in promised)))
     return found
 
 
-def _bounds(frame: pd.DataFrame) -> str:
-    covered = frame[frame["HD/Nn"] >= 1]
-    runs = covered["seeds"].sum()
-    per_head, stacked = (covered[f"within {w}"].sum() for w in ("per head", "stacked"))
-    return (
-        f"  Theorem 1 where HD ≥ Nn: {per_head} of {runs} runs within the bound per head, "
-        f"{stacked} with stacked W^O"
-    )
+def _region(frame: pd.DataFrame) -> list[tuple[str, ...]]:
+    return [
+        (
+            f"  {row['kernel']}",
+            f"{row['HD/Nn']:g}",
+            f"{row['−λ_min/λ_max at 0']:.2f}",
+            f"{row['all moved/‖M₀‖']:.2f}",
+        )
+        for row in frame.to_dict("records")
+    ]
 
 
 def _success(frame: pd.DataFrame) -> list[tuple[str, ...]]:

@@ -1,0 +1,220 @@
+"""Made-up studies of the paper on kernels, of which every claim holds."""
+
+import numpy as np
+import xarray as xr
+
+STEPS = np.array([0, 1, 10, 100, 1000])
+SIZE = {"rows": 32, "columns": 64}
+
+
+def cells(seeds: int, **fields) -> xr.Dataset:
+    """Numbers by cell, the same for every seed unless there is one for each."""
+    each = {k: np.broadcast_to(np.asarray(v), (seeds,)) for k, v in fields.items()}
+    known = {name: ("cell", part.copy()) for name, part in each.items()}
+    return xr.Dataset(known | {"seed": ("cell", np.arange(seeds))})
+
+
+def along(data: xr.Dataset, **series) -> xr.Dataset:
+    """The same with numbers at every step."""
+    shape = data.sizes["cell"], STEPS.size
+    known = {
+        k: (("cell", "step"), np.broadcast_to(v, shape).copy())
+        for k, v in series.items()
+    }
+    return data.assign(known).assign_coords(step=STEPS)
+
+
+def constants(kernel: int, seeds: int = 5, **more) -> xr.Dataset:
+    """Theorem 1's constants: ηβ = 0.002, so half of the loss is promised in 347 steps."""
+    known = {
+        "eta": 0.01,
+        "beta": 0.2,
+        "stacked_beta": 0.2,
+        "feature_least": 0.5,
+        "feature_resolution": 1e-14,
+        "head_output_least": 1.0,
+        "jacobian_largest": np.sqrt(50.0),
+        "initial_loss": 1.0,
+        "hundredth_steps": 2300.0,
+    }
+    return cells(seeds, kernel=kernel, **(known | SIZE | more))
+
+
+def both(make) -> xr.Dataset:
+    return xr.concat([make(kernel) for kernel in (0, 1)], "cell")
+
+
+def transition() -> xr.Dataset:
+    """HD/Nn = ½ and 2, W^V alone and all three."""
+    bound = 0.998**STEPS
+    wide, narrow = {"floor": 1e-20}, {"floor": 0.2, "columns": 16, "feature_least": 0.0}
+    parts = [
+        along(
+            constants(kernel, train=train, **more),
+            loss=np.where(STEPS > 0, 1e-9 ** (STEPS / 1000), 1.0),
+            bound=bound,
+            stacked_bound=bound,
+        )
+        for kernel in (0, 1)
+        for train in (0, 1)
+        for more in (wide, narrow)
+    ]
+    return xr.concat(parts, "cell")
+
+
+def promised() -> xr.Dataset:
+    more = {"share": 1e-9, "steps": 1000}
+    for name in ("bound", "stacked_bound"):
+        more |= {f"{name}_promise": 0.1, f"{name}_excess": 0.9}
+    parts = [constants(k, train=train, **more) for k in (0, 1) for train in (0, 1)]
+    return xr.concat(parts, "cell")
+
+
+def acceptance() -> xr.Dataset:
+    loss = np.exp(-0.004 * STEPS)
+    return both(lambda kernel: along(constants(kernel, measured_rate=0.004), loss=loss))
+
+
+def scale() -> xr.Dataset:
+    return both(lambda kernel: constants(kernel, key_scale=1.0))
+
+
+def region() -> xr.Dataset:
+    norms = {f"{name}_norm": 1.0 for name in ("query", "key")} | {"value_norm": 0.0}
+    moved = {f"{name}_distance": 1e-5 * STEPS for name in ("query", "key", "value")}
+    return both(
+        lambda kernel: along(
+            constants(kernel, reach=3.0, **norms),
+            loss=np.where(STEPS > 0, 1e-9 ** (STEPS / 1000), 1.0),
+            curvature_least=-0.01,
+            curvature_largest=1.0,
+            **moved,
+        )
+    )
+
+
+def query_runs(case: tuple, kernel: int, seeds: int, wins: bool) -> xr.Dataset:
+    heads, matched, key_scale = case
+    about = {"heads": heads, "matched": matched, "key_scale": key_scale, "eta": 0.1}
+    about |= {"rows": 16, "columns": 32, "teacher_share": 0.0, "largest_share": 1.0}
+    falls = np.where(STEPS > 0, 1e-9 ** (STEPS / 1000), 1.0)
+    return along(
+        cells(seeds, kernel=kernel, better=True, **about),
+        loss=falls if wins else 1.0,
+        bound=0.99**STEPS,
+        gradient_norm=np.sqrt(falls) if wins else 1e-9,
+        jacobian_least=0.3 if wins else 0.0,
+        jacobian_largest=1.0,
+        jacobian_resolution=1e-14,
+    )
+
+
+def queries(seeds: int = 6) -> xr.Dataset:
+    """Who succeeds in which case: softmax, and the Gaussian kernel."""
+    rates = {
+        (8, True, 6.0): (False, True),
+        (4, True, 1.0): (True, True),
+        (4, False, 1.0): (True, True),
+        (4, False, 2.0): (True, False),
+        (4, False, 4.0): (False, False),
+    }
+    parts = [
+        query_runs(case, kernel, seeds, wins)
+        for case, each in rates.items()
+        for kernel, wins in enumerate(each)
+    ]
+    return xr.concat(parts, "cell")
+
+
+def pair(least: float = 0.5) -> list[xr.Dataset]:
+    """A run whose gradient is held up by J_Q."""
+    loss = np.exp(-np.arange(5.0))
+    data = {
+        "train_loss": ("step", loss),
+        "gradient_norm": ("step", np.sqrt(2 * loss) * 0.6),
+        "query_jacobian_least": ("test_step", np.full(5, least)),
+        "query_jacobian_largest": ("test_step", np.ones(5)),
+    }
+    task = {"sequences": 4, "length": 4, "outputs": 1, "dimension": 8}
+    model = {"kernel": "gaussian", "train": "Q", "heads": 8, "width": 8}
+    about = {"task": task, "model": model, "seed": 0, "precision": "float64"}
+    grid = {"step": np.arange(5), "test_step": np.arange(5)}
+    return [xr.Dataset(data, grid, {"experiment": about})]
+
+
+def curves(kernel: str, seed: int, lower: float = 0.0, **more) -> xr.Dataset:
+    """A classifier that learns: losses fall from ln 2."""
+    fall = np.array([0.69, 0.5, 0.4, 0.35]) - lower
+    accuracy = np.array([0.5, 0.7, 0.8, 0.82])
+    arrays = {
+        "train_loss": ("step", fall),
+        "train_accuracy": ("step", accuracy),
+        "test_loss": ("test_step", fall + 0.05),
+        "validation_accuracy": ("test_step", accuracy),
+        "test_accuracy": ("test_step", accuracy),
+    }
+    steps = 100 * np.arange(4)
+    about = {
+        "experiment": {
+            "model": {"kernel": kernel},
+            "task": {"is": "text", "tokeniser": "words", "length": 128},
+            "seed": seed,
+        },
+        "seed": seed,
+        "name": f"{kernel}-{seed}",
+        "seconds": 1.0,
+        "diverged": -1,
+    }
+    return xr.Dataset(arrays, {"step": steps, "test_step": steps}, about | more)
+
+
+def real(seeds: int = 5) -> list[xr.Dataset]:
+    """Both kernels, the Gaussian one a little lower in every seed."""
+    gap = {"softmax": 0.0, "gaussian": 0.01}
+    return [curves(k, seed, low) for seed in range(seeds) for k, low in gap.items()]
+
+
+def surfaces(roughness: dict[str, float], model: int, centre=(0.3, 0.31)) -> xr.Dataset:
+    """A bowl with ripples of a height, for either kernel; centres of given loss."""
+    axis = np.linspace(-1, 1, 21)
+    a, b = np.meshgrid(axis, axis, indexing="ij")
+    ripples = np.cos(12 * a) * np.cos(12 * b) - 1
+    loss = [
+        a**2 + b**2 + c + height * ripples
+        for c, height in zip(centre, roughness.values(), strict=True)
+    ]
+    zeros = np.zeros((2, 3))
+    arrays = {
+        "loss": (("kernel", "first", "second"), np.array(loss)),
+        "true_loss": (("kernel", "snapshot"), np.array([[1, 0.5, c] for c in centre])),
+        "projected_loss": (("kernel", "snapshot"), zeros + 1),
+        "coordinates": (("kernel", "snapshot", "axis"), np.zeros((2, 3, 2))),
+        "step": (("kernel", "snapshot"), zeros.astype(int)),
+        "explained_share": ("kernel", np.array([0.1, 0.1])),
+        "centre": ("kernel", np.array([2, 2])),
+    }
+    about = {"model": model, "direction": 0, "labels": ["$W^Q$", "$W^K$"]}
+    about["kernels"] = list(roughness)
+    return xr.Dataset(arrays, {"first": axis, "second": axis}, about)
+
+
+ROUGH, SMOOTH = {"softmax": 0.05, "gaussian": 0.0}, {"softmax": 0.0, "gaussian": 0.05}
+
+
+def everything() -> dict:
+    """Evidence for all claims."""
+    landscape = [surfaces(ROUGH, model) for model in range(6)]
+    return {
+        "transition": transition(),
+        "promised": promised(),
+        "acceptance": acceptance(),
+        "scale": scale(),
+        "region": region(),
+        "queries": queries(),
+        "control-100": queries(12),
+        "pair": pair(),
+        "imdb": real(),
+        "pathfinder": real(),
+        "landscape-text": landscape,
+        "landscape-images": landscape,
+    }
