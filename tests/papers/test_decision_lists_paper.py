@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import math
 
 import jax
 import numpy as np
@@ -12,21 +13,20 @@ import xarray as xr
 import piste
 from piste.claims import Outcome
 from piste.cli import main
-from piste.dynamics.flow import END, EVENT
 from piste.papers import Study, find_paper
-from piste.papers.decision_lists import (
-    empirical_claims,
-    presets,
-    studies,
-    theorem_claims,
-)
+from piste.papers.decision_lists import descent_claims, descents, presets, studies
+from piste.papers.decision_lists.attention_descents import AttentionDescents
 from piste.papers.decision_lists.calculations import (
     FirstPerfect,
     Repetition,
     ScaleSweep,
 )
 from piste.papers.decision_lists.descents import Descents
+from piste.papers.decision_lists.instances import FAMILIES, RandomInstances
+from piste.papers.decision_lists.persistence import Persistence
+from piste.papers.decision_lists.unseen import UnseenSequences, other_sets, repeated
 from piste.sweeps import Sweep
+from piste.tasks import DecisionLists
 
 SIZES = ((6, 3, 2),)
 
@@ -41,8 +41,12 @@ def small_studies(quick: bool = False) -> tuple[Study, ...]:
     flow = dataclasses.replace(presets.thm_1_dirichlet(), steps=60)
     flow = dataclasses.replace(flow, task=dataclasses.replace(flow.task, vocabulary=7))
     run = dataclasses.replace(presets.joint(6, 3, 2, "gd"), steps=40)
-    few = FirstPerfect(instances=3, batch=2, largest=8, longest=3)
-    others = dataclasses.replace(few, distribution="others")
+    # One size and two of each, so that few programs are compiled.
+    draws = RandomInstances(count=2, smallest=8, largest=8, longest=3)
+    others, each, weighted = (
+        dataclasses.replace(draws, family=family)
+        for family in ("others", "each", "dirichlet-support")
+    )
     scale = ScaleSweep(8, 3, 2, smallest=1e-2, largest=1.0, factors=5)
     sweeps = tuple(
         Study(
@@ -60,17 +64,15 @@ def small_studies(quick: bool = False) -> tuple[Study, ...]:
     alone = dataclasses.replace(presets.value_alone(), steps=40)
     return (
         Study("theorem-1", "flow", (flow,)),
-        Study("uniform", "uniform", calculation=few),
-        Study("others", "others", calculation=others),
+        Study("uniform", "uniform", calculation=FirstPerfect(draws)),
+        Study("others", "others", calculation=FirstPerfect(others)),
+        Study("dirichlet-support", "few", calculation=FirstPerfect(weighted)),
         Study("dirichlet", "flow", (flow,)),
         Study("scale", "scale", calculation=scale),
         Study("scale-small", "scale", calculation=dataclasses.replace(scale, seed=4)),
-        Study("persistence", "kept", calculation=dataclasses.replace(few, follow=3.0)),
-        Study(
-            "persistence-others",
-            "kept",
-            calculation=dataclasses.replace(others, follow=3.0),
-        ),
+        Study("unseen", "others", calculation=UnseenSequences(weighted)),
+        Study("persistence", "kept", calculation=persistence(each)),
+        Study("attention-descents", "gd", calculation=AttentionDescents(draws)),
         Study("repetition", "iid", calculation=Repetition("6,3,2 7,3,1", patience=2.0)),
         Study("theorem-2", "descent", calculation=Descents("40,19,1,20", limit=5)),
         Study("empirics", "joint", (run,)),
@@ -83,6 +85,10 @@ def small_studies(quick: bool = False) -> tuple[Study, ...]:
             batch=1,
         ),
     )
+
+
+def persistence(draws: RandomInstances) -> Persistence:
+    return Persistence(draws, follow=3.0, records=20)
 
 
 @pytest.fixture(scope="module")
@@ -126,7 +132,8 @@ def test_every_claim_has_a_verdict_and_a_figure(results):
 
 
 def test_figures_and_tables_have_their_data(results):
-    for name in ("task", "scores", "margins", "bounds", "scale", "descents", "success"):
+    names = ("task", "scores", "margins", "bounds", "scale", "descents", "success")
+    for name in (*names, "persistence", "values"):
         assert (results / "figures" / f"{name}.pdf").read_bytes()[:5] == b"%PDF-"
         assert len(pd.read_csv(results / "figures" / f"{name}.csv")) > 0
     frame = pd.read_csv(results / "tables" / "smallest.csv")
@@ -137,7 +144,7 @@ def test_figures_and_tables_have_their_data(results):
 
 def test_a_calculation_goes_on_with_the_first_part_that_is_missing(tmp_path):
     study = Study(
-        "few", "few", calculation=FirstPerfect(instances=2, batch=1, largest=6)
+        "few", "few", calculation=FirstPerfect(RandomInstances(count=2, largest=6), 1)
     )
     from piste.run_study import run_study
 
@@ -154,76 +161,81 @@ def test_a_calculation_goes_on_with_the_first_part_that_is_missing(tmp_path):
     xr.testing.assert_equal(again, whole)
 
 
-def test_an_instance_depends_on_its_number_alone():
-    few, more = FirstPerfect(instances=2), FirstPerfect(instances=9, batch=3)
-    for number in range(2):
-        (task, one), (other, two) = few.draw(number), more.draw(number)
-        assert task == other
-        np.testing.assert_array_equal(one.lists, two.lists)
+@pytest.mark.parametrize("family", FAMILIES)
+def test_an_instance_depends_on_its_number_alone(family):
+    few = RandomInstances(family, count=2)
+    more = RandomInstances(family, count=9, first=1)
+    (task, one), (other, two) = few.batch(0, 5)[1], more.batch(0, 3)[0]
+    assert task == other and task.distribution in FAMILIES[family]
+    np.testing.assert_array_equal(one.lists, two.lists)
+    assert sum(len(more.batch(index, 4)) for index in range(more.batches(4))) == 9
 
 
-def cell(**changes) -> xr.Dataset:
-    row = {
-        "vocabulary": 8,
-        "length": 3,
-        "list_bound": 2,
-        "distribution": 0,
-        "gamma": 0.1,
-        "delta": 0.2,
-        "scale": 10.0,
-        "bound": 5.0,
-        "proved_bound": 50.0,
-        "time_unit": 0.1,
-        "time": 1.0,
-        "outcome": EVENT,
-    }
-    return xr.Dataset(
-        {name: ("cell", [value]) for name, value in (row | changes).items()}
-    )
+def test_other_sets_are_all_that_have_no_probability():
+    task = DecisionLists(6, 3, 2, distribution="support", support_sets=9)
+    instance = task.instance(key=jax.random.key(0))
+    seen = {tuple(row) for row in instance.sequences.rows()[0].tolist()}
+    rng = np.random.default_rng(0)
+    others = {tuple(row) for row in other_sets(instance, 5, rng).tolist()}
+    assert len(others) == math.comb(6, 3) - 9 and not others & seen
+    for row in repeated(instance, 50, rng):
+        assert len(set(row.tolist())) < 3
 
 
-@pytest.mark.parametrize(
-    ("changes", "outcome"),
-    [
-        ({}, Outcome.HOLDS),
-        ({"time": 5.1}, Outcome.VIOLATED),
-        ({"time": np.inf, "outcome": END}, Outcome.VIOLATED),
-    ],
-)
-def test_theorem_1_is_judged_on_both_sides_of_its_bound(changes, outcome):
-    claim = theorem_claims.CLAIMS[0]
-    (verdict,) = claim.judge({"uniform": cell(**changes)})
-    assert verdict.outcome == outcome
+def test_more_sets_than_can_be_listed_are_drawn():
+    task = DecisionLists(40, 19, 1, distribution="support", support_sets=20)
+    instance = task.instance(key=jax.random.key(0))
+    others = other_sets(instance, 7, np.random.default_rng(0))
+    assert others.shape == (7, 19) and len({tuple(r) for r in others.tolist()}) == 7
 
 
-def test_losing_perfection_is_seen():
-    claim = next(c for c in theorem_claims.CLAIMS if c.name == "Perfection is kept")
-    kept = cell().assign(lost_from=("cell", [np.nan]), at_the_end=("cell", [1.0]))
-    kept = kept.assign(lost_to=("cell", [np.nan]))
-    lost = kept.assign(lost_from=("cell", [3.5]), lost_to=("cell", [49.0]))
-    short = kept.assign(at_the_end=("cell", [np.nan]))
-    found = claim.judge({"persistence": kept, "persistence-others": lost})
-    assert [v.outcome for v in found] == [Outcome.HOLDS, Outcome.VIOLATED]
-    assert "3.5 to 49 t*" in found[1].measured
-    found = claim.judge({"persistence": short, "persistence-others": kept})
-    assert found[0].outcome == Outcome.INCONCLUSIVE
-
-
-def test_a_run_that_never_is_perfect_is_counted():
-    margin = np.array([[-1.0, 0.5, 0.4], [-1.0, -0.5, -0.1]])
-    data = xr.Dataset({"margin": (("cell", "step"), margin)}, {"step": [0, 5, 9]})
-    np.testing.assert_array_equal(
-        empirical_claims.first_perfect_steps(data), [5, np.nan]
-    )
+def test_a_lost_order_is_found_between_two_records():
+    draws = RandomInstances(count=1)
+    path = Persistence(draws, follow=3.0, records=5)
+    found = path._kept(np.array([1.0, -0.1, 0.0, 0.5, 0.7]))
+    assert (found["lost_from"], found["lost_to"]) == tuple(path.grid()[[1, 2]])
+    assert found["unknown"] == 0 and found["at_the_end"] == 0.7
+    kept = path._kept(np.array([1.0, 1.0, np.nan, np.nan, np.nan]))
+    assert np.isnan(kept["lost_from"]) and kept["unknown"] == 3
 
 
 def test_theorem_2_names_the_condition_that_fails():
     with jax.enable_x64(True):
         part = Descents("12,4,2,20", limit=3).part(0)
-    (verdict,) = theorem_claims.CLAIMS[5].judge({"theorem-2": part})
+    verdict = descent_claims.descent_verdict(part.isel(cell=0))
     assert verdict.outcome == Outcome.UNMET
     failed = [c.name for c in verdict.conditions if not c.met]
-    assert failed == ["A² > 4mL₀/ε"]
+    assert failed[0] == "A² > 4mL₀/ε"
+
+
+def test_a_number_that_says_nothing_leaves_theorem_2_open(monkeypatch):
+    """A loss of NaN used to mean that no scale c exists."""
+    monkeypatch.setattr(descents, "start_loss", lambda *given: np.nan)
+    with jax.enable_x64(True):
+        part = Descents("12,4,2,20", limit=3).part(0)
+    verdict = descent_claims.descent_verdict(part.isel(cell=0))
+    assert verdict.outcome == Outcome.INCONCLUSIVE
+    assert "no number for scale" in verdict.measured
+
+
+def test_captions_say_what_was_run(results):
+    page = (results / "report.html").read_text()
+    assert "2 seeds" in page and "8 seeds" not in page
+    assert "100 bounds" not in page
+    words = find_paper("decision-lists").summary
+    assert "random instances" not in words and "checked" not in words
+
+
+def test_a_page_of_few_studies_speaks_of_few(tmp_path, monkeypatch):
+    kept = [s for s in small_studies() if s.name in ("uniform", "persistence")]
+    monkeypatch.setattr(studies, "studies", lambda quick: tuple(kept))
+    assert main(["reproduce", "decision-lists", "--out", str(tmp_path)]) == 0
+    folder = tmp_path / "decision-lists"
+    page = (folder / "report.html").read_text()
+    assert "with repetition" not in page and "descent on" not in page
+    verdicts = json.loads((folder / "verdicts.json").read_text())
+    named = [verdict["claim"] for verdict in verdicts]
+    assert named == ["Theorem 1 on uniform sets", "Perfection is kept"]
 
 
 @pytest.mark.parametrize(

@@ -92,6 +92,19 @@ def test_a_random_support_holds_every_token():
     assert len({tuple(row) for row in tokens}) == 9
 
 
+def test_a_random_support_may_have_dirichlet_weights():
+    equal, weighted = (
+        small(kind).sequences.rows() for kind in ("support", "dirichlet-support")
+    )
+    np.testing.assert_array_equal(equal[0], weighted[0])
+    assert np.ptp(equal[1]) == 0 and (weighted[1] > 0).all()
+    assert weighted[1].max() > 3 * weighted[1].min()
+
+
+def test_the_codes_of_distributions_stay():
+    assert DISTRIBUTIONS[:5] == ("uniform", "dirichlet", "support", "poisson", "iid")
+
+
 def test_an_explicit_instance_keeps_what_it_was_given():
     lists = [(1, 0), (1,), (0, 1, 2), (3,)]
     instance = Instance.of(lists, UniformSets(4, 2), permutation=[3, 2, 1, 0])
@@ -166,6 +179,10 @@ SETS = np.array([[0, 1], [1, 2]])
         ),
         (
             lambda: draw(distribution="support", support_sets=2),
+            "support-sets = 2: must be between L/n = 5",
+        ),
+        (
+            lambda: draw(distribution="dirichlet-support", support_sets=2),
             "support-sets = 2: must be between L/n = 5",
         ),
         (lambda: draw(distribution="unifrm"), "must be one of uniform, dirichlet"),

@@ -28,7 +28,17 @@ from .sequences import (
 )
 
 Tokens = Int[Array | np.ndarray, "*sequence position"]
-DISTRIBUTIONS = ("uniform", "dirichlet", "support", "poisson", "iid")
+DISTRIBUTIONS = (
+    "uniform",
+    "dirichlet",
+    "support",
+    "poisson",
+    "iid",
+    "dirichlet-support",
+)
+"""Their places are stored as codes, so new ones go to the end."""
+FEW_SETS = ("support", "dirichlet-support")
+"""Distributions under which most sets have probability 0."""
 MOST_SETS = 2_000_000
 """The most sets to which random weights are given."""
 
@@ -132,12 +142,13 @@ class DecisionLists:
     list_lengths: str = option(default="random", among=("random", "fixed"))
     """Whether a list has a length uniform in $1 … M$, or always $M$."""
     distribution: str = option(default="uniform", among=DISTRIBUTIONS)
-    """Sequences: uniform sets, Dirichlet weights on all sets, equal weights on some
-    (support), conditional Poisson sets, or independent tokens with repetition (iid)."""
+    """Sequences: uniform sets, Dirichlet weights on all sets, equal or Dirichlet weights
+    on some (support, dirichlet-support), conditional Poisson sets, or independent tokens
+    with repetition (iid)."""
     support_sets: int = option(default=200, least=1)
-    """Sets of positive probability, for ``support``."""
+    """Sets of positive probability, for ``support`` and ``dirichlet-support``."""
     concentration: float = option(default=1.0, above=0)
-    """Parameter of the Dirichlet weights, for ``dirichlet``."""
+    """Parameter of the Dirichlet weights."""
     weight_spread: float = option(default=1.0, least=0)
     """Standard deviation of the logarithm of the token weights, for ``poisson``."""
     batch: int = option(default=4096, least=2)
@@ -155,7 +166,7 @@ class DecisionLists:
             sets = counted(set_count(size, n))
             sets = f"{sets} sets to weigh, at most {MOST_SETS:.2g}"
             raise field_error("distribution", "dirichlet", f"{sets}; use support")
-        if self.distribution == "support":
+        if self.distribution in FEW_SETS:
             self._check_support()
 
     def _check_support(self):
@@ -199,11 +210,16 @@ class DecisionLists:
             weights = np.exp(self.weight_spread * rng.standard_normal(size))
             return PoissonSets(weights, n)
         if self.distribution == "dirichlet":
-            tokens = all_sets(size, n)
-            weights = rng.gamma(self.concentration, size=len(tokens))
-            return WeightedSets(tokens, weights / weights.sum(), size)
+            return self._weighted(rng, all_sets(size, n))
         tokens = _random_sets(rng, size, n, self.support_sets)
+        if self.distribution == "dirichlet-support":
+            return self._weighted(rng, tokens)
         return WeightedSets(tokens, np.full(len(tokens), 1 / len(tokens)), size)
+
+    def _weighted(self, rng: np.random.Generator, tokens: np.ndarray) -> WeightedSets:
+        """Dirichlet weights: gamma variables divided by their sum."""
+        weights = rng.gamma(self.concentration, size=len(tokens))
+        return WeightedSets(tokens, weights / weights.sum(), self.vocabulary)
 
 
 def _new_tokens(

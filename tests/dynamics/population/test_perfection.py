@@ -7,11 +7,21 @@ import pytest
 from jax.flatten_util import ravel_pytree
 
 from piste.dynamics.flow import FlowSettings
-from piste.dynamics.population import population_loss
-from piste.dynamics.population.descent import descend_to_perfection, largest_curvature
-from piste.dynamics.population.perfection import Problem, first_perfect
+from piste.dynamics.population import (
+    AttentionLoss,
+    FlowData,
+    JointLoss,
+    Problem,
+    descend_to_perfection,
+    first_perfect,
+    look,
+    margins_at,
+    population_loss,
+    scores_at,
+)
 from piste.models.one_hot import OneHotWeights
 from piste.tasks.decision_lists import DecisionLists
+from piste.theory.all_sequences import ordering_margin
 from piste.theory.decision_lists import attention_theorem, value_theorem
 
 
@@ -81,6 +91,27 @@ def test_a_flow_without_event_is_an_outcome():
     assert (found.outcome, found.time) == ("step limit", np.inf)
 
 
+def test_a_flow_says_where_it_started_and_ended():
+    (found,) = first_perfect([problem(draw(8, 3, 2), longer=1e-9)])
+    assert found.start_size == 0
+    np.testing.assert_allclose(found.ended, problem(draw(8, 3, 2)).horizon * 1e-9)
+    (found,) = first_perfect([problem(draw(8, 3, 2))], FlowSettings(max_steps=2))
+    assert 0 < found.ended < problem(draw(8, 3, 2)).horizon
+
+
+def test_margins_in_chunks_are_those_of_one_flow(monkeypatch):
+    instance = draw(6, 3, 2)
+    given = [problem(instance, "enumeration")] * 2
+    time = first_perfect(given[:1])[0].time
+    # A problem that was never perfect has no times, and so no margins.
+    times = np.outer([time, np.inf], [1.1, 2, 5, 9])
+    monkeypatch.setattr("piste.dynamics.population.perfection.CHUNK", 2)
+    margins, scores = margins_at(given, times), scores_at(given, times)
+    expected = [ordering_margin(w, instance) for w in scores[0]]
+    np.testing.assert_allclose(margins[0], expected, rtol=1e-4)
+    assert np.isnan(margins[1]).all() and np.isnan(scores[1]).all()
+
+
 def test_curvature_equals_the_dense_hessian():
     instance = draw(5, 3, 2)
     population = population_loss(instance, train_value=True)
@@ -92,8 +123,35 @@ def test_curvature_equals_the_dense_hessian():
         return population.loss(given.attention, given.value)
 
     expected = np.linalg.eigvalsh(jax.hessian(loss)(flat))[-1]
-    found = largest_curvature(population, weights)
+    found = look(JointLoss(population), weights)[0]
     np.testing.assert_allclose(found, expected, rtol=1e-8)
+
+
+def test_curvature_in_w_equals_the_dense_hessian():
+    given = problem(draw(5, 3, 2, "dirichlet"), "enumeration")
+    scores = 0.05 * jax.random.normal(jax.random.key(0), (5, 5))
+
+    def loss(flat):
+        return given.population.attention_loss(flat.reshape(5, 5), given.scale)
+
+    expected = np.linalg.eigvalsh(jax.hessian(loss)(scores.ravel()))[-1]
+    # Padding for other problems in the same program changes nothing.
+    data = FlowData.of(given, (64, 4, 8, 8))
+    padded = jnp.zeros((8, 8)).at[:5, :5].set(scores)
+    found, margin = look(AttentionLoss(data), padded)
+    np.testing.assert_allclose(found, expected, rtol=1e-10)
+    np.testing.assert_allclose(margin, given.population.margin(scores), rtol=1e-12)
+
+
+def test_descent_on_w_keeps_to_the_flow_at_small_steps():
+    given = problem(draw(8, 3, 3, "dirichlet-support", support_sets=20))
+    objective = AttentionLoss(FlowData.of(given))
+    (flow,) = first_perfect([given])
+    start = given.population.initial()
+    found = descend_to_perfection(objective, start, share=0.05, limit=2000)
+    assert found.steps > 20
+    assert found.learning_rate * found.steepest == pytest.approx(0.05, rel=0.03)
+    np.testing.assert_allclose(found.steps * found.learning_rate, flow.time, rtol=0.05)
 
 
 def test_theorem_2_where_its_conditions_hold():
@@ -104,9 +162,9 @@ def test_theorem_2_where_its_conditions_hold():
     start = OneHotWeights(jnp.zeros((40, 40)), permuted(instance, theorem.scale))
     initial = population.loss(start.attention, start.value)
     np.testing.assert_allclose(initial, theorem.initial_loss, rtol=1e-10)
-    found = descend_to_perfection(population, start, limit=60)
-    least, most = theorem.steps(found.learning_rate)
-    assert 1 <= found.steps < least < most
+    found = descend_to_perfection(JointLoss(population), start, limit=60)
+    shortest, longest = theorem.steps(found.learning_rate)
+    assert 1 <= found.steps < shortest < longest
     assert theorem.step_condition(found.learning_rate, found.steepest).holds
 
 
@@ -114,6 +172,7 @@ def test_a_descent_that_diverges_is_an_outcome():
     instance = draw(5, 3, 2)
     population = population_loss(instance, train_value=True)
     start = OneHotWeights(jnp.zeros((5, 5)), permuted(instance, jnp.inf))
-    found = descend_to_perfection(population, start, limit=3)
+    found = descend_to_perfection(JointLoss(population), start, limit=3)
     assert found.steps is None
     assert not np.isfinite(found.curvatures[-1])
+    assert np.isnan(found.steepest)

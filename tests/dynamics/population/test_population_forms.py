@@ -22,7 +22,8 @@ from piste.rules import GD, Adam, Flow, Lion, NormalisedGD, SignGD
 from piste.store import run_in_memory
 from piste.tasks import DecisionLists
 from piste.testing import assert_close
-from piste.theory.decision_lists import attention_theorem, ordering_margin
+from piste.theory.all_sequences import ordering_margin
+from piste.theory.decision_lists import attention_theorem
 
 RECORD = Record(dense=40, test_every=4, chunk=8)
 LISTS = DecisionLists(7, 3, 3)

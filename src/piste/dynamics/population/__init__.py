@@ -2,7 +2,7 @@
 
 Read ``cases.py`` first: every exact engine is a table of cases, and differs only in how
 it groups the sequences (``listed``, ``reduced``, ``partitions``). ``perfection`` follows
-the gradient flow of Theorem 1, ``descent`` the gradient descent of Theorem 2.
+the gradient flow of Theorem 1, ``descent`` gradient descent on $W$ or on $W$ and $V$.
 """
 
 from ._base import AbstractPopulation
@@ -15,12 +15,14 @@ from .choose import (
     population_loss,
 )
 from .descent import (
+    AbstractLoss,
+    AttentionLoss,
     Descent,
+    JointLoss,
     descend,
     descend_to_perfection,
     descend_with,
-    largest_curvature,
-    least_margin,
+    look,
 )
 from .listed import Listed
 from .monte_carlo import Estimate, MonteCarlo
@@ -30,19 +32,24 @@ from .perfection import (
     Perfection,
     Problem,
     attention_gradient,
+    common_sizes,
     first_perfect,
     lead,
     margins_at,
+    scores_at,
 )
 from .reduced import Reduced
 
 __all__ = [
     "ENGINES",
+    "AbstractLoss",
     "AbstractPopulation",
+    "AttentionLoss",
     "Cases",
     "Descent",
     "Estimate",
     "FlowData",
+    "JointLoss",
     "Listed",
     "MonteCarlo",
     "Partitions",
@@ -51,15 +58,16 @@ __all__ = [
     "Reduced",
     "attention_gradient",
     "choose_engine",
+    "common_sizes",
     "descend",
     "descend_to_perfection",
     "descend_with",
     "enumeration_rows",
     "exact_loss",
     "first_perfect",
-    "largest_curvature",
     "lead",
-    "least_margin",
+    "look",
     "margins_at",
     "population_loss",
+    "scores_at",
 ]

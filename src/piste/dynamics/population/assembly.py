@@ -10,7 +10,7 @@ from piste.models.one_hot import at_permutation
 from piste.rules import Flow
 from piste.streams import Stream, stream
 from piste.tasks import DecisionLists
-from piste.tasks.decision_lists import Instance
+from piste.tasks.decision_lists import FEW_SETS, Instance
 from piste.theory.decision_lists import attention_theorem, value_theorem
 
 from .._base import AbstractForm, Assembly, Start
@@ -52,7 +52,7 @@ def theorem_scale(model: OneHot, instance: Instance) -> float:
 def _forms(experiment: Experiment) -> dict[str, bool]:
     (task, _), symmetric = _parts(experiment), in_theorem_1(experiment)
     best = _best(task, symmetric)
-    sets, finite = task.distribution == "uniform", ("dirichlet", "support")
+    sets, finite = task.distribution == "uniform", ("dirichlet", *FEW_SETS)
     exact = not isinstance(experiment.rule, Flow)
     holds = {
         "reduced": symmetric and sets,

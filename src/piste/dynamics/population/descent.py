@@ -1,7 +1,13 @@
-r"""Gradient descent on the population loss in $W$ and $V$, with curvature on its path."""
+r"""Gradient descent on the population loss, with the curvature along its path.
 
+Theorem 2 descends on $W$ and $V$ (:class:`JointLoss`), the first result of the paper on
+$W$ alone with $V = cP$ (:class:`AttentionLoss`).
+"""
+
+import abc
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -12,34 +18,95 @@ from piste.models.one_hot import OneHotWeights
 from piste.probes.curvature import hessian_extremes
 
 from .listed import Listed
+from .perfection import FlowData
+
+
+class AbstractLoss(eqx.Module):
+    """What a descent needs to know of a loss.
+
+    Data are fields, so that they are arguments of the compiled programs: XLA folds
+    constants wrongly now and then, and a whole program is NaN.
+    """
+
+    @abc.abstractmethod
+    def loss(self, params: Any) -> Float[Array, ""]:
+        r"""$\mathcal{L}$ at some parameters."""
+
+    @abc.abstractmethod
+    def margin(self, params: Any) -> Float[Array, ""]:
+        """The smallest lead of a label; positive if all labels are right."""
+
+    @abc.abstractmethod
+    def curvature(self, params: Any) -> Float[Array, ""]:
+        r"""$\lambda_{max}$ of the Hessian."""
+
+
+class JointLoss(AbstractLoss):
+    r"""$\mathcal{L}(W, V)$ as a function of both matrices."""
+
+    population: Listed
+
+    def loss(self, params: OneHotWeights) -> Float[Array, ""]:
+        r"""$\mathcal{L}(W, V)$."""
+        return self.population.loss(params.attention, params.value)
+
+    def margin(self, params: OneHotWeights) -> Float[Array, ""]:
+        """The smallest lead of a label over the sequences of positive probability."""
+        margins = self.population.label_margins(params.attention, params.value)
+        possible = jnp.asarray(self.population.probability)[:, None] > 0
+        return jnp.where(possible, margins, jnp.inf).min()
+
+    def curvature(self, params: OneHotWeights) -> Float[Array, ""]:
+        """By Lanczos iteration."""
+        return hessian_extremes(jax.grad(self.loss), params).largest
+
+
+class AttentionLoss(AbstractLoss):
+    r"""$\mathcal{L}(W, cP)$ as a function of all entries of $W$."""
+
+    data: FlowData
+    """Of a population that lists its sequences: a score for each entry of $W$."""
+
+    def __check_init__(self):
+        assert (self.data.entries == 1).all(), "the Hessian needs every entry of W"
+
+    def loss(self, params: Float[Array, "key query"]) -> Float[Array, ""]:
+        r"""$\mathcal{L}(W, cP)$."""
+        cases = self.data.cases
+        return (cases.weight * cases.losses(params, self.data.scale)).sum()
+
+    def margin(self, params: Float[Array, "key query"]) -> Float[Array, ""]:
+        """The smallest lead of a label-determining token's score."""
+        return self.data.cases.margin(params)
+
+    def curvature(self, params: Float[Array, "key query"]) -> Float[Array, ""]:
+        """From the whole Hessian, which has a block for each column of $W$.
+
+        A tangent that moves one row moves one entry of every column, so its product
+        holds a column of every block.
+        """
+
+        def product(key):
+            tangent = jnp.zeros_like(params).at[key].set(1)
+            return jax.jvp(jax.grad(self.loss), (params,), (tangent,))[1]
+
+        blocks = jax.lax.map(product, jnp.arange(len(params)))
+        return jnp.linalg.eigvalsh(blocks.transpose(2, 0, 1)).max()
 
 
 @eqx.filter_jit
-def largest_curvature(population: Listed, weights: OneHotWeights) -> Float[Array, ""]:
-    r"""$\lambda_{max}$ of the Hessian of $\mathcal{L}(W, V)$, by Lanczos iteration."""
-    found = hessian_extremes(lambda given: jax.grad(_loss)(given, population), weights)
-    return found.largest
-
-
-def _loss(weights: OneHotWeights, population: Listed) -> Float[Array, ""]:
-    return population.loss(weights.attention, weights.value)
+def look(objective: AbstractLoss, params: Any) -> Float[Array, " curvature_margin"]:
+    r"""$\lambda_{max}$ and the margin at some parameters."""
+    return jnp.stack([objective.curvature(params), objective.margin(params)])
 
 
 @eqx.filter_jit
 def descend(
-    population: Listed, weights: OneHotWeights, learning_rate: Float[Array, ""] | float
-) -> OneHotWeights:
-    r"""One step, $(W, V) \leftarrow (W, V) - \eta\nabla\mathcal{L}$."""
-    slope = jax.grad(_loss)(weights, population)
-    return jax.tree.map(lambda w, g: w - learning_rate * g, weights, slope)
-
-
-@eqx.filter_jit
-def least_margin(population: Listed, weights: OneHotWeights) -> Float[Array, ""]:
-    """The least lead of a label over all sequences; positive if all are right."""
-    margins = population.label_margins(weights.attention, weights.value)
-    possible = population.probability[:, None] > 0
-    return jnp.where(possible, margins, jnp.inf).min()
+    objective: AbstractLoss, params: Any, learning_rate: Float[Array, ""] | float
+) -> Any:
+    r"""One step, $w \leftarrow w - \eta\nabla\mathcal{L}$."""
+    slope = jax.grad(objective.loss)(params)
+    return jax.tree.map(lambda w, g: w - learning_rate * g, params, slope)
 
 
 @dataclass(frozen=True)
@@ -52,29 +119,31 @@ class Descent:
     curvatures: tuple[float, ...]
     r"""$\lambda_{max}$ at every step of the path, the last included."""
     margins: tuple[float, ...]
-    weights: OneHotWeights
+    params: Any
 
     @property
     def steepest(self) -> float:
-        """The largest curvature on the path."""
-        return max(self.curvatures)
+        """The largest curvature on the path; not a number if any is not."""
+        known = all(map(math.isfinite, self.curvatures))
+        return max(self.curvatures) if known else math.nan
 
 
 def descend_to_perfection(
-    population: Listed,
-    weights: OneHotWeights,
+    objective: AbstractLoss,
+    params: Any,
     *,
+    share: float = 1.0,
     limit: int = 1000,
     attempts: int = 8,
 ) -> Descent:
     r"""Descend with $\eta = 1/\max\lambda_{max}$ of the path until all labels are right.
 
     The path depends on $\eta$, so a descent that met a larger curvature than it assumed
-    is repeated with that one.
+    is repeated with that one. ``share`` makes the steps that much smaller.
     """
-    assumed = float(largest_curvature(population, weights))
+    assumed = float(look(objective, params)[0])
     for _ in range(attempts):
-        found = descend_with(population, weights, 1 / assumed, limit)
+        found = descend_with(objective, params, share / assumed, limit)
         # Written so that a curvature that is not a number ends the attempts.
         if not found.steepest > assumed * (1 + 1e-9):
             break
@@ -84,17 +153,18 @@ def descend_to_perfection(
 
 
 def descend_with(
-    population: Listed, weights: OneHotWeights, learning_rate: float, limit: int
+    objective: AbstractLoss, params: Any, learning_rate: float, limit: int
 ) -> Descent:
     """Descend with a given step until all labels are right, at most ``limit`` steps."""
     curvatures, margins = [], []
     for step in range(limit + 1):
-        curvatures.append(float(largest_curvature(population, weights)))
-        margins.append(float(least_margin(population, weights)))
+        curvature, margin = map(float, look(objective, params))
+        curvatures.append(curvature)
+        margins.append(margin)
         # A descent that left the finite numbers is not perfect, whatever its margin.
-        sound = math.isfinite(curvatures[-1])
-        if not sound or margins[-1] > 0 or step == limit:
+        sound = math.isfinite(curvature)
+        if not sound or margin > 0 or step == limit:
             break
-        weights = descend(population, weights, learning_rate)
-    reached = step if sound and margins[-1] > 0 else None
-    return Descent(learning_rate, reached, tuple(curvatures), tuple(margins), weights)
+        params = descend(objective, params, learning_rate)
+    reached = step if sound and margin > 0 else None
+    return Descent(learning_rate, reached, tuple(curvatures), tuple(margins), params)

@@ -65,8 +65,12 @@ class Perfection:
     time: float
     """Infinite if it was not reached."""
     outcome: str
+    ended: float
+    """The time up to which the flow was followed."""
     steps: int
     margin: float
+    start_size: float
+    """The largest entry of the start, $\\max|W_0|$."""
     scores: Float[np.ndarray, "key column"]
 
 
@@ -142,33 +146,79 @@ def _batches(problems: Sequence[Problem]) -> list[list[int]]:
     return batches
 
 
+CHUNK = 200
+"""Records of all scores that are held at once."""
+
+
 def margins_at(
     problems: Sequence[Problem], times: Float[np.ndarray, "problem record"]
 ) -> Float[np.ndarray, "problem record"]:
     """The margins of classification along the flows, by explicit integration.
 
-    Records that a flow did not get to are not a number.
+    Records that a flow did not get to are not a number, and neither are those of a
+    problem whose times are not finite.
     """
     found = np.full(times.shape, np.nan)
-    for batch in _batches(problems):
-        data, units = _lanes([problems[i] for i in batch])
-        filled = np.concatenate(
-            [
-                times[batch],
-                times[batch[-1:]].repeat(np.size(units.params) - len(batch), 0),
-            ]
-        )
-        margins = np.asarray(_margins(data, units, filled))
-        found[batch] = margins[: len(batch)]
+    for rows, data, units in _asked(problems, times):
+        lanes = rows + rows[-1:] * (np.size(units.time) - len(rows))
+        found[rows] = _long_margins(data, units, times[lanes])[: len(rows)]
+    return found
+
+
+def _asked(problems: Sequence[Problem], times: np.ndarray):
+    """Batches of those problems whose times are finite: their places and their data."""
+    asked = np.flatnonzero(np.isfinite(times).all(1)).tolist()
+    for batch in _batches([problems[i] for i in asked]):
+        rows = [asked[i] for i in batch]
+        yield rows, *_lanes([problems[i] for i in rows])
+
+
+def _long_margins(data: FlowData, units: Units, times: np.ndarray) -> np.ndarray:
+    """Chunk by chunk, each from where the one before it ended: flows have no clock."""
+    scores, parts = 0 * np.asarray(data.entries), []
+    begun, alive = np.zeros(len(times)), np.ones(len(times), bool)
+    for first in range(0, times.shape[1], CHUNK):
+        chunk = times[:, first : first + CHUNK]
+        later, margins = _margins(data, units, scores, chunk - begun[:, None])
+        parts.append(np.where(alive[:, None], margins, np.nan))
+        alive &= np.isfinite(margins[:, -1])
+        # A lane that failed goes on with zeros, which cost little; nobody looks at it.
+        scores = np.where(alive[:, None, None], later, 0)
+        begun = chunk[:, -1]
+    return np.concatenate(parts, axis=1)
+
+
+@eqx.filter_jit
+def _margins(data: FlowData, units: Units, scores, times):
+    def one(data, units, scores, times):
+        went = flow(attention_gradient, scores, times, data=data, units=units)
+        margins = jax.vmap(data.cases.margin)(went.params)
+        known = jnp.isfinite(went.times)
+        return went.params[-1], jnp.where(known, margins, jnp.nan)
+
+    return jax.vmap(one)(data, units, scores, times)
+
+
+def scores_at(
+    problems: Sequence[Problem], times: Float[np.ndarray, "problem record"]
+) -> list[Float[np.ndarray, "record key column"]]:
+    """The scores along the flows; not a number where a flow did not get to."""
+    found = [np.full((times.shape[1], *sizes_of(p)[2:]), np.nan) for p in problems]
+    for rows, data, units in _asked(problems, times):
+        lanes = rows + rows[-1:] * (np.size(units.time) - len(rows))
+        scores = np.asarray(_scores(data, units, times[lanes]))
+        for lane, row in enumerate(rows):
+            keys, columns = found[row].shape[1:]
+            found[row][:] = scores[lane, :, :keys, :columns]
     return found
 
 
 @eqx.filter_jit
-def _margins(data: FlowData, units: Units, times):
+def _scores(data: FlowData, units: Units, times):
     def one(data, units, times):
         went = flow(attention_gradient, 0 * data.entries, times, data=data, units=units)
-        margins = jax.vmap(data.cases.margin)(went.params)
-        return jnp.where(jnp.isfinite(went.times), margins, jnp.nan)
+        known = jnp.isfinite(went.times)[:, None, None]
+        return jnp.where(known, went.params, jnp.nan)
 
     return jax.vmap(one)(data, units, times)
 
@@ -179,19 +229,23 @@ def _run(problems: list[Problem], settings: FlowSettings) -> list[Perfection]:
     horizons = np.append(
         horizons, [horizons[-1]] * (np.size(units.time) - len(problems))
     )
-    ended, margins = jax.tree.map(np.asarray, _flows(data, units, horizons, settings))
-    return [_perfection(problems[i], ended, margins, i) for i in range(len(problems))]
+    seen = jax.tree.map(np.asarray, _flows(data, units, horizons, settings))
+    return [_perfection(problem, seen, lane) for lane, problem in enumerate(problems)]
 
 
 def _lanes(problems: list[Problem]) -> tuple[FlowData, Units]:
     """All problems side by side; the last fills what a power of two leaves over."""
-    # Sizes and lanes are rounded up, so that few compiled programs serve all.
-    cases, *others = np.max([sizes_of(problem) for problem in problems], axis=0)
-    sizes = (_power_of_two(int(cases)), *(4 * -(-int(size) // 4) for size in others))
+    sizes = common_sizes(problems)
     filling = _power_of_two(len(problems)) - len(problems)
     lanes = problems + problems[-1:] * filling
     data = _stack([FlowData.of(problem, sizes) for problem in lanes])
     return data, _stack([problem.units for problem in lanes])
+
+
+def common_sizes(problems: Sequence[Problem]) -> tuple[int, ...]:
+    """Sizes that hold all problems, rounded up so that few programs serve all."""
+    cases, *others = np.max([sizes_of(problem) for problem in problems], axis=0)
+    return _power_of_two(int(cases)), *(4 * -(-int(size) // 4) for size in others)
 
 
 def _power_of_two(least: int) -> int:
@@ -215,20 +269,23 @@ def _flows(data: FlowData, units: Units, horizons, settings: FlowSettings):
             units=units,
             settings=settings,
         )
-        return ended, data.cases.margin(ended.params[0])
+        return ended, data.cases.margin(ended.params[0]), jnp.abs(start).max()
 
     return jax.vmap(one)(data, units, horizons)
 
 
 def _perfection(
-    problem: Problem, ended: Flowed, margins: Float[np.ndarray, " lane"], lane: int
+    problem: Problem, seen: tuple[Flowed, np.ndarray, np.ndarray], lane: int
 ) -> Perfection:
-    code = int(ended.outcome[lane])
+    flows, margins, starts = seen
+    code, ended = int(flows.outcome[lane]), float(flows.times[lane, 0])
     rows, columns = sizes_of(problem)[2:]
     return Perfection(
-        time=float(ended.times[lane, 0]) if code == EVENT else float("inf"),
+        time=ended if code == EVENT else float("inf"),
         outcome=OUTCOMES[code],
-        steps=int(ended.steps[lane]),
+        ended=ended,
+        steps=int(flows.steps[lane]),
         margin=float(margins[lane]),
-        scores=ended.params[lane, 0, :rows, :columns],
+        start_size=float(starts[lane]),
+        scores=flows.params[lane, 0, :rows, :columns],
     )

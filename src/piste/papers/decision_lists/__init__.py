@@ -10,12 +10,11 @@ PAPER = Paper(
     link="",
     summary=(
         "Every token of a sequence has a list of tokens; the first of it that occurs in "
-        "the sequence determines its label. A one-layer transformer with one-hot tokens "
-        "learns this on the exact population loss. Theorem 1 trains the attention scores "
-        "W by gradient flow with the value matrix V = cP fixed; Theorem 2 trains both by "
-        "gradient descent from near cP. Both bounds are checked with all their constants, "
-        "on random instances, and where they stop being true; training from small random "
-        "weights goes beyond them."
+        "the sequence determines its label. The paper proves that a one-layer transformer "
+        "with one-hot tokens learns this on the population loss. Theorem 1 trains the "
+        "attention scores W by gradient flow with the value matrix V = cP fixed; Theorem 2 "
+        "trains both by gradient descent from near cP. Training from small random weights "
+        "is left open."
     ),
     package=__name__,
     main="theorem-1",

@@ -1,6 +1,7 @@
-"""Theorem 1 on many random instances: when the flow is perfect, and whether it stays."""
+"""Theorem 1 on many random instances: when the flow is first perfect."""
 
-import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import jax
 import numpy as np
@@ -8,91 +9,95 @@ import xarray as xr
 
 from piste.dynamics.flow import OUTCOMES
 from piste.dynamics.population import (
+    AbstractPopulation,
+    Listed,
     Perfection,
     Problem,
     exact_loss,
     first_perfect,
-    margins_at,
+    population_loss,
 )
 from piste.tasks.decision_lists import DISTRIBUTIONS, DecisionLists, Instance
 from piste.theory.decision_lists import AttentionTheorem, attention_theorem
 from piste.values import option, value
 
-OTHERS = ("dirichlet", "support", "poisson")
-"""The distributions without repetition beside the uniform one."""
+from .instances import RandomInstances, table
+
+
+@dataclass(frozen=True)
+class Followed:
+    """An instance of Theorem 1 whose flow was followed to its first perfect moment."""
+
+    task: DecisionLists
+    instance: Instance
+    theorem: AttentionTheorem
+    problem: Problem
+    found: Perfection
+
+    def row(self) -> dict:
+        """What is kept of it: constants, what was run, and how it ended."""
+        task, theorem, found = self.task, self.theorem, self.found
+        return {
+            "vocabulary": task.vocabulary,
+            "length": task.length,
+            "list_bound": self.instance.list_bound,
+            "distribution": DISTRIBUTIONS.index(task.distribution),
+            "gamma": theorem.gamma,
+            "delta": theorem.delta,
+            "scale": theorem.scale,
+            "bound": theorem.bound,
+            "proved_bound": theorem.proved_bound,
+            "time_unit": theorem.time_unit,
+            "value_scale": self.problem.scale,
+            "start_size": found.start_size,
+            "time": found.time,
+            "ended": found.ended,
+            "outcome": OUTCOMES.index(found.outcome),
+            "solver_steps": found.steps,
+            "margin": found.margin,
+        }
+
+
+def listed_loss(instance: Instance) -> Listed:
+    """The loss as a function of all entries of W, whatever the distribution."""
+    found = population_loss(instance, "enumeration")
+    assert isinstance(found, Listed)
+    return found
+
+
+def follow(
+    drawn: Sequence[tuple[DecisionLists, Instance]],
+    loss: Callable[[Instance], AbstractPopulation] = exact_loss,
+) -> list[Followed]:
+    """The flows of Theorem 1 as stated: with its scale, followed up to its bound."""
+    theorems = [attention_theorem(instance) for _, instance in drawn]
+    problems = [
+        Problem(loss(instance), theorem.scale, theorem.bound)
+        for (_, instance), theorem in zip(drawn, theorems, strict=True)
+    ]
+    every = zip(drawn, theorems, problems, first_perfect(problems), strict=True)
+    return [
+        Followed(task, instance, theorem, problem, found)
+        for (task, instance), theorem, problem, found in every
+    ]
 
 
 @value
 class FirstPerfect:
     """Random instances of Theorem 1, each followed to its first perfect moment."""
 
-    distribution: str = option(default="uniform", among=("uniform", "others"))
-    """Uniform sets; or Dirichlet weights, random supports and Poisson sets in turn."""
-    instances: int = option(default=200, least=1)
+    draws: RandomInstances = RandomInstances()
     batch: int = option(default=50, least=1)
     """Instances in a part."""
-    largest: int = option(default=30, least=6)
-    """The largest vocabulary; the smallest is 6."""
-    longest: int = option(default=6, least=3)
-    """The longest sequence; the shortest is 3."""
-    follow: float = option(default=0.0, least=0)
-    """How long to follow the flow after its first perfect moment, in units of it."""
-    seed: int = option(default=0, least=0)
 
     def parts(self) -> int:
         """One for every batch."""
-        return -(-self.instances // self.batch)
+        return self.draws.batches(self.batch)
 
     def part(self, index: int) -> xr.Dataset:
         """Draw the instances of a batch and follow their flows."""
-        start = index * self.batch
-        numbers = range(start, min(start + self.batch, self.instances))
-        drawn = [self.draw(number) for number in numbers]
-        theorems = [attention_theorem(instance) for _, instance in drawn]
-        problems = [
-            Problem(exact_loss(instance), theorem.scale, theorem.bound)
-            for (_, instance), theorem in zip(drawn, theorems, strict=True)
-        ]
-        found = first_perfect(problems)
-        rows = [
-            _row(task, instance, theorem, result)
-            for (task, instance), theorem, result in zip(
-                drawn, theorems, found, strict=True
-            )
-        ]
-        data = table(rows)
-        return data.assign(self._persistence(problems, found)) if self.follow else data
-
-    def draw(self, number: int) -> tuple[DecisionLists, Instance]:
-        """An instance of random size; its number fixes it."""
-        rng = np.random.default_rng([self.seed, number, len(self.distribution)])
-        size = int(rng.integers(6, self.largest + 1))
-        length = int(rng.integers(3, self.longest + 1))
-        kind = "uniform" if self.distribution == "uniform" else OTHERS[number % 3]
-        task = DecisionLists(
-            vocabulary=size,
-            length=length,
-            list_bound=int(rng.integers(1, 5)),
-            distribution=kind,
-            support_sets=min(20, math.comb(size, length)),
-            weight_spread=0.7,
-        )
-        key = jax.random.key(int(rng.integers(2**31)))
-        return task, task.instance(key=key)
-
-    def _persistence(self, problems: list[Problem], found: list[Perfection]) -> dict:
-        """Whether the margin is ever negative again, and over which multiples of t*."""
-        grid = np.geomspace(1.01, self.follow, 200)
-        times = np.outer([result.time for result in found], grid)
-        margins = margins_at(problems, times)
-        lost = margins < 0
-        first = [grid[row][0] if row.any() else np.nan for row in lost]
-        last = [grid[row][-1] if row.any() else np.nan for row in lost]
-        return {
-            "lost_from": ("cell", first),
-            "lost_to": ("cell", last),
-            "at_the_end": ("cell", margins[:, -1]),
-        }
+        drawn = self.draws.batch(index, self.batch)
+        return table([one.row() for one in follow(drawn)])
 
 
 @value
@@ -122,11 +127,15 @@ class ScaleSweep:
         factors = np.geomspace(self.smallest, self.largest, self.factors)
         horizon = self.patience * theorem.bound
         problems = [Problem(population, f * theorem.scale, horizon) for f in factors]
-        rows = [
-            _row(task, instance, theorem, result) | {"factor": factor}
-            for factor, result in zip(factors, first_perfect(problems), strict=True)
-        ]
-        return table(rows)
+        every = zip(factors, problems, first_perfect(problems), strict=True)
+        more = {"patience": self.patience}
+        return table(
+            [
+                Followed(task, instance, theorem, problem, found).row()
+                | {"factor": factor, **more}
+                for factor, problem, found in every
+            ]
+        )
 
 
 @value
@@ -151,37 +160,6 @@ class Repetition:
         theorem = attention_theorem(instance)
         horizon = self.patience * theorem.bound
         problem = Problem(exact_loss(instance), theorem.scale, horizon)
-        row = _row(task, instance, theorem, first_perfect([problem])[0])
-        return table([row | {"stiff": problem.stiff}])
-
-
-def _row(
-    task: DecisionLists,
-    instance: Instance,
-    theorem: AttentionTheorem,
-    found: Perfection,
-) -> dict:
-    return {
-        "vocabulary": task.vocabulary,
-        "length": task.length,
-        "list_bound": instance.list_bound,
-        "distribution": DISTRIBUTIONS.index(task.distribution),
-        "gamma": theorem.gamma,
-        "delta": theorem.delta,
-        "scale": theorem.scale,
-        "bound": theorem.bound,
-        "proved_bound": theorem.proved_bound,
-        "time_unit": theorem.time_unit,
-        "time": found.time,
-        "outcome": OUTCOMES.index(found.outcome),
-        "solver_steps": found.steps,
-        "margin": found.margin,
-    }
-
-
-def table(rows: list[dict]) -> xr.Dataset:
-    """Rows of numbers and words as a dataset along ``cell``."""
-    names = list(rows[0])
-    return xr.Dataset(
-        {name: ("cell", np.array([row[name] for row in rows])) for name in names}
-    )
+        (found,) = first_perfect([problem])
+        row = Followed(task, instance, theorem, problem, found).row()
+        return table([row | {"stiff": problem.stiff, "patience": self.patience}])

@@ -1,5 +1,10 @@
 """All claims of the paper, in the order in which it makes them."""
 
-from . import empirical_claims, theorem_claims
+from . import descent_claims, empirical_claims, flow_claims, theorem_claims
 
-CLAIMS = (*theorem_claims.CLAIMS, *empirical_claims.CLAIMS)
+CLAIMS = (
+    *theorem_claims.CLAIMS,
+    *flow_claims.CLAIMS,
+    *descent_claims.CLAIMS,
+    *empirical_claims.CLAIMS,
+)

@@ -2,50 +2,64 @@
 
 import jax
 import numpy as np
+import pandas as pd
 
 from piste.dynamics import draw
 from piste.experiment import Experiment
 from piste.figures import Picture
+from piste.figures import decision_list_bounds as bound_figures
+from piste.figures import decision_list_training as training_figures
 from piste.figures import decision_lists as figures
 from piste.theory.decision_lists import attention_theorem
 from piste.values import from_json
 
-from . import presets
+from . import captions, presets
 from .empirical_claims import first_perfect_steps
+from .flow_claims import FOUND, lost
 from .presets import RULES
+from .reading import NAMES, by_kind, cells, numbers, size_of
 from .studies import SIZES, joint_name
-from .theorem_claims import cells, size_of
+from .tables import persistence_table
 
 
 def pictures(evidence) -> dict[str, Picture]:
     """Draw all figures from the runs of the studies."""
     found = {"task": _task()}
-    if "dirichlet" in evidence:
+    if "dirichlet" in evidence and _perfect(evidence["dirichlet"][0]):
         found["scores"] = _scores(evidence["dirichlet"][0])
-    if "theorem-1" in evidence:
-        found["margins"] = _margins(evidence)
-    groups = {
-        words: evidence[name] for name, words in _GROUPS.items() if name in evidence
-    }
+    flows = [evidence[n][0] for n in ("theorem-1", "dirichlet") if n in evidence]
+    flows = [run for run in flows if _perfect(run)]
+    if flows:
+        found["margins"] = _margins(flows)
+    groups = _groups(evidence)
     if groups:
-        found["bounds"] = figures.bounds(groups, _BOUNDS)
+        found["bounds"] = bound_figures.bounds(groups, captions.bounds(groups))
     if {"scale", "scale-small"} <= set(evidence):
-        named = {size_of(cells(evidence[n])[0]): evidence[n] for n in _SCALES}
-        found["scale"] = figures.scale(named, _SCALE)
+        found["scale"] = _scale(evidence)
+    if "persistence" in evidence:
+        found["persistence"] = _persistence(evidence)
     if "theorem-2" in evidence:
         found["descents"] = _descents(evidence["theorem-2"])
     if {"value-alone", "empirics"} <= set(evidence):
-        run = evidence["empirics"][0]
-        found["values"] = figures.values(evidence["value-alone"], run, _VALUES)
+        found["values"] = _values(evidence)
     joint = {(s, r): joint_name(s, r) for s in SIZES for r in RULES}
     if set(joint.values()) <= set(evidence):
         found["success"] = _success(evidence, joint)
     return found
 
 
+def _experiment(run) -> Experiment:
+    return from_json(Experiment, run.attrs["experiment"])
+
+
 def _instance(experiment: Experiment):
     with jax.enable_x64(True):
         return draw(experiment).data
+
+
+def _perfect(run) -> bool:
+    """Whether there is a first perfect moment, by which times are measured."""
+    return "time" in run.coords and bool(np.isfinite(figures.perfect_time(run)))
 
 
 def _task() -> Picture:
@@ -58,85 +72,102 @@ def _task() -> Picture:
     row = tokens[place]
     lists = [instance.lists[a, : instance.list_lengths[a]].tolist() for a in row]
     labels = np.asarray(instance.labels(tokens))[place]
-    return figures.one_sequence(row, lists, deciders[place], labels, _TASK)
+    words = captions.task((instance.vocabulary, instance.length, instance.list_bound))
+    return figures.one_sequence(row, lists, deciders[place], labels, words)
 
 
 def _scores(run) -> Picture:
-    experiment = from_json(Experiment, run.attrs["experiment"])
+    experiment = _experiment(run)
     instance = _instance(experiment)
     unit = instance.length / attention_theorem(instance).scale
-    return figures.scores(run, instance.lists, unit, _SCORES)
+    return figures.scores(run, instance.lists, unit, captions.scores(experiment))
 
 
-def _margins(evidence) -> Picture:
-    runs = {
-        words: evidence[name][0] for name, words in _FLOWS.items() if name in evidence
-    }
-    theorems = []
-    for run in runs.values():
-        instance = _instance(from_json(Experiment, run.attrs["experiment"]))
-        theorems.append((instance.length, attention_theorem(instance)))
-    units = [length / theorem.scale for length, theorem in theorems]
-    return figures.margins(runs, units, theorems[0][1].bound, _MARGINS)
+def _margins(flows) -> Picture:
+    runs, units, limits = {}, [], []
+    for run in flows:
+        experiment = _experiment(run)
+        words = captions.flow_in_words(experiment)
+        if words in runs:
+            continue
+        instance = _instance(experiment)
+        theorem = attention_theorem(instance)
+        runs[words] = run
+        units.append(instance.length / theorem.scale)
+        limits.append(theorem.bound)
+    words = captions.margins(next(iter(runs)), len(runs))
+    return figures.margins(runs, units, limits[0], words)
 
 
-def _descents(data) -> Picture:
-    names = [f"{size_of(cell)}, {int(cell.sets)}" for cell in cells(data)]
-    return figures.descents(data, names, _DESCENTS)
-
-
-def _success(evidence, joint) -> Picture:
-    sweeps = {(str(s), r): evidence[name] for (s, r), name in joint.items()}
-    steps = {pair: first_perfect_steps(data) for pair, data in sweeps.items()}
-    return figures.success(sweeps, steps, _SUCCESS)
+def _groups(evidence) -> dict:
+    """Times and bounds, by what was followed."""
+    found = {w: evidence[name] for name, w in _GROUPS.items() if name in evidence}
+    if "attention-descents" in evidence:
+        data = evidence["attention-descents"]
+        found["gradient descent on W"] = data.assign(time=data.descent_time)
+    if "repetition" in evidence:
+        found["independent, with repetition"] = evidence["repetition"]
+    return found
 
 
 _GROUPS = {
     "uniform": "uniform sets",
     "others": "Dirichlet, support, Poisson",
-    "repetition": "independent, with repetition",
+    "dirichlet-support": "Dirichlet weights on some sets",
 }
-_FLOWS = {
-    "theorem-1": "uniform (30, 6, 4)",
-    "dirichlet": "Dirichlet (12, 4, 3)",
-}
-_SCALES = ("scale", "scale-small")
-_TASK = (
-    "The task: every token of a sequence has a list; the first of it that occurs in the "
-    "sequence (shaded) determines the label through the permutation π. Tokens that do not "
-    "occur are grey. (L, n, M) = (10, 4, 3)."
-)
-_SCORES = (
-    "Gradient flow on W, Dirichlet weights on sets, (12, 4, 3): attention scores in units "
-    "of n/c. A numeral k marks the key that stands at place k of the query's list: the "
-    "order of the scores becomes the order of the list."
-)
-_MARGINS = (
-    "Gradient flow on W; t* is the first perfect moment (dashed). Left: uniform sets, "
-    "(30, 6, 4): the lead of every token of a list on the next one, by place k (of the "
-    "last on all tokens outside). Right: the least lead of a label, perfect where positive."
-)
-_BOUNDS = (
-    "Theorem 1 on random instances: first perfect time against the stated bound. Every "
-    "point below the dotted line keeps the bound; with repetition some do not (an arrow: "
-    "not perfect within 100 bounds)."
-)
-_SCALE = (
-    "Time to perfection when V = fcP, for factors f of the stated scale c (dotted: the "
-    "bound). Flows that are not perfect within 1000 bounds are left out."
-)
-_DESCENTS = (
-    "Theorem 2: gradient descent on W and V with η = 1/max λ_max of the path. Left: the "
-    "least margin of a label; the dot is the first perfect step. Right: the growth of the "
-    "largest curvature along the path."
-)
-_VALUES = (
-    "V alone under uniform attention, (8, 3, 2), 8 seeds (median and range): V turns to P, "
-    "but labels stay wrong. Right: V after training together with W by GD, (10, 4, 3), "
-    "tokens sorted by their label: proportional to P, up to constants."
-)
-_SUCCESS = (
-    "W and V from small random weights: median and range over 8 seeds at the middle size, "
-    "and the first perfect step and success rate at every size (GD green, SignGD blue, "
-    "Adam pink)."
-)
+
+
+def _scale(evidence) -> Picture:
+    data = [evidence[name] for name in ("scale", "scale-small")]
+    named = {size_of(cells(each)[0]): each for each in data}
+    return bound_figures.scale(named, captions.scale(named))
+
+
+def _persistence(evidence) -> Picture:
+    names = ("persistence", "persistence-large", FOUND)
+    paths, chosen = [], 0
+    for name in (name for name in names if name in evidence):
+        for kind, data in by_kind(evidence[name]).items():
+            found = _paths(NAMES[kind], data, name == FOUND)
+            chosen += len(found) if name == FOUND else 0
+            paths += found
+    data = evidence["persistence"]
+    follow, step = (float(numbers(data, n).max()) for n in ("follow", "resolution"))
+    words = captions.persistence(len(paths) - chosen, chosen, follow, step)
+    return bound_figures.persistence(paths, persistence_table(evidence), words)
+
+
+def _paths(name: str, data, chosen: bool) -> list[pd.DataFrame]:
+    """The margins of the instances that lose perfection, each as a table."""
+    return [
+        pd.DataFrame(
+            {
+                "sequences": name,
+                "instance": size_of(cells(data)[cell]),
+                "cell": cell,
+                "t/t*": np.asarray(data.multiple),
+                "margin": np.asarray(data.path[cell]),
+                "chosen": chosen,
+            }
+        )
+        for cell in np.flatnonzero(lost(data))
+    ]
+
+
+def _descents(data) -> Picture:
+    names = [f"{size_of(cell)}, {int(cell.sets)}" for cell in cells(data)]
+    return bound_figures.descents(data, names, captions.descents())
+
+
+def _values(evidence) -> Picture:
+    alone, run = evidence["value-alone"], evidence["empirics"][0]
+    words = captions.values(alone, _experiment(run))
+    return training_figures.values(alone, run, words)
+
+
+def _success(evidence, joint) -> Picture:
+    sweeps = {(str(s), r): evidence[name] for (s, r), name in joint.items()}
+    steps = {pair: first_perfect_steps(data) for pair, data in sweeps.items()}
+    size = training_figures.middle_size(sweeps)
+    words = captions.success(sweeps[size, next(iter(RULES))].sizes["cell"], size)
+    return training_figures.success(sweeps, steps, words)

@@ -6,8 +6,12 @@ from piste.papers import Study
 from piste.sweeps import Sweep
 
 from . import presets
+from .attention_descents import AttentionDescents
 from .calculations import FirstPerfect, Repetition, ScaleSweep
 from .descents import Descents
+from .instances import RandomInstances
+from .persistence import Persistence
+from .unseen import UnseenSequences
 
 SIZES = ((8, 3, 2), (10, 4, 3), (16, 4, 3))
 """L, n, M of the training from random weights."""
@@ -19,14 +23,32 @@ JOINT_PROBES = (
     "decider_attention",
     "value_cosine_centred",
 )
-FOLLOWED = 100.0
-"""Flows are followed to this multiple of their first perfect time."""
+LOST = RandomInstances(
+    "dirichlet-support",
+    count=1,
+    smallest=24,
+    largest=24,
+    shortest=4,
+    longest=4,
+    list_bounds="4",
+    support_sets=48,
+    first=0,
+)
+"""An instance of (24, 4, 4) that loses perfection, and gets it back."""
 
 
 def studies(quick: bool) -> tuple[Study, ...]:
-    """All studies; with ``quick`` Theorem 1 alone, on its runs and 200 + 90 instances."""
-    found = (*_theorem_1(), *_beyond_theorem_1(), *_theorem_2(), *_empirics())
-    return found[:3] if quick else found
+    """All studies; with ``quick`` Theorem 1 alone, on a run and on random instances."""
+    theorem_1 = _theorem_1()
+    if quick:
+        return theorem_1
+    return (
+        *theorem_1,
+        *_beyond_theorem_1(),
+        *_persistence(),
+        *_descents(),
+        *_empirics(),
+    )
 
 
 def available(found: Sequence[Study]) -> list[Study]:
@@ -35,7 +57,8 @@ def available(found: Sequence[Study]) -> list[Study]:
 
 
 def _theorem_1() -> tuple[Study, ...]:
-    others = FirstPerfect("others", instances=90, batch=45, largest=14, longest=4)
+    others = RandomInstances("others", count=90, largest=14, longest=4)
+    weighted = RandomInstances("dirichlet-support", count=30, largest=14, longest=4)
     return (
         Study("theorem-1", "gradient flow, (30, 6, 4)", (presets.thm_1(),)),
         Study(
@@ -45,17 +68,18 @@ def _theorem_1() -> tuple[Study, ...]:
         ),
         Study(
             "others",
-            "Theorem 1 on 90 random instances that are not uniform",
-            calculation=others,
+            "Theorem 1 on 90 random instances: Dirichlet, support, Poisson",
+            calculation=FirstPerfect(others, batch=45),
+        ),
+        Study(
+            "dirichlet-support",
+            "Theorem 1 on 30 random instances with Dirichlet weights on some sets",
+            calculation=FirstPerfect(weighted),
         ),
     )
 
 
 def _beyond_theorem_1() -> tuple[Study, ...]:
-    uniform = FirstPerfect(instances=200, follow=FOLLOWED, seed=1)
-    others = FirstPerfect(
-        "others", 90, 45, largest=12, longest=4, follow=FOLLOWED, seed=1
-    )
     small = ScaleSweep(vocabulary=12, length=4, list_bound=3)
     return (
         Study(
@@ -65,15 +89,58 @@ def _beyond_theorem_1() -> tuple[Study, ...]:
         ),
         Study("scale", "Theorem 1 over c, (30, 6, 4)", calculation=ScaleSweep()),
         Study("scale-small", "Theorem 1 over c, (12, 4, 3)", calculation=small),
-        Study("persistence", "is perfection kept, uniform", calculation=uniform),
-        Study("persistence-others", "is perfection kept, others", calculation=others),
         Study("repetition", "tokens that repeat", calculation=Repetition()),
+        Study(
+            "unseen",
+            "Theorem 1 on some sets: are all other sequences right?",
+            calculation=UnseenSequences(),
+        ),
     )
 
 
-def _theorem_2() -> tuple[Study, ...]:
-    words = "Theorem 2 on instances that meet its conditions"
-    return (Study("theorem-2", words, calculation=Descents()),)
+def _persistence() -> tuple[Study, ...]:
+    each = RandomInstances(
+        "each",
+        count=1500,
+        largest=9,
+        longest=4,
+        list_bounds="4",
+        list_lengths="fixed",
+        support_sets=24,
+        seed=1,
+    )
+    return (
+        Study(
+            "persistence",
+            "is perfection kept? five distributions, small sizes",
+            calculation=Persistence(each, batch=150),
+        ),
+        Study(
+            "persistence-large",
+            "is perfection kept? uniform sets, larger sizes",
+            calculation=Persistence(RandomInstances(seed=1)),
+        ),
+        Study(
+            "persistence-found",
+            "an instance of (24, 4, 4), chosen because it loses perfection",
+            calculation=Persistence(LOST),
+        ),
+    )
+
+
+def _descents() -> tuple[Study, ...]:
+    return (
+        Study(
+            "attention-descents",
+            "gradient descent on W alone at η ≤ 1/λ_max, five distributions",
+            calculation=AttentionDescents(),
+        ),
+        Study(
+            "theorem-2",
+            "Theorem 2 on instances that meet its conditions",
+            calculation=Descents(),
+        ),
+    )
 
 
 def _empirics() -> tuple[Study, ...]:
