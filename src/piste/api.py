@@ -10,7 +10,7 @@ import xarray as xr
 
 from piste import claims as _claims
 from piste import console
-from piste.claims import Judgements, Timeline, judge
+from piste.claims import Judgements, Timeline, judge, labelled
 from piste.dynamics import Start, check_size, draw
 from piste.experiment import Experiment
 from piste.models import StackWeights
@@ -57,12 +57,15 @@ def stages(trajectory: xr.Dataset) -> Timeline:
 
 
 def verify(paper: str, trajectories: xr.Dataset | Sequence[xr.Dataset]) -> Judgements:
-    """Judge a paper's claims on the user's own trajectories; prints as a table."""
+    """Judge a paper's claims on the user's own trajectories; prints as a table.
+
+    Runs of different experiments are judged apart, and named by what differs.
+    """
     many = (
         [trajectories] if isinstance(trajectories, xr.Dataset) else list(trajectories)
     )
     found = find_paper(paper)
-    return judge(found.part("claims").CLAIMS, {found.main: many})
+    return judge(found.part("claims").CLAIMS, {found.main: labelled(many)})
 
 
 def initial_state(experiment: Experiment) -> dict[str, np.ndarray]:

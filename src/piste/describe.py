@@ -25,6 +25,9 @@ def describe_run(out: Console, run: Run) -> None:
     if manifest.diverged >= 0:
         ended = f" at step {manifest.diverged}: {manifest.ended}"
         out.print(Text.assemble(mark("✗", "stopped"), ended))
+    if manifest.still >= 0:
+        since = f"{manifest.still:,}"
+        out.print(f"from step {since} on all records have the same weights")
     settings = [(name, value) for name, value in fields_of(run.experiment).items()]
     out.print(plain_table(("field", "value"), settings))
     out.print()

@@ -3,7 +3,7 @@
 import pytest
 import xarray as xr
 
-from piste.claims import by_experiment
+from piste.claims import by_experiment, labelled, one_experiment
 from piste.errors import InputError
 from piste.experiment import Experiment
 from piste.rules import Adam
@@ -53,3 +53,20 @@ def test_nothing_is_no_group_and_a_stranger_is_refused():
     assert by_experiment([]) == []
     with pytest.raises(InputError, match="run: has no experiment"):
         by_experiment([xr.Dataset()])
+
+
+def test_labels_tell_all_runs_apart():
+    noise = "task.noise-scale"
+    alone = labelled([run(1), run(0)])
+    assert [one.attrs["label"] for one in alone] == ["seed 0", "seed 1"]
+    two = labelled([run(0, **{noise: 0.5}), run(0, **{noise: 2.0})])
+    assert [one.attrs["label"] for one in two] == [
+        "task.noise-scale = 0.5, seed 0",
+        "task.noise-scale = 2.0, seed 0",
+    ]
+
+
+def test_a_median_over_two_experiments_is_refused():
+    assert one_experiment([run(1), run(0)]).seeds == [0, 1]
+    with pytest.raises(InputError, match=r"noise-scale = 0.5 and .*noise-scale = 2.0"):
+        one_experiment([run(**{"task.noise-scale": scale}) for scale in (0.5, 2.0)])

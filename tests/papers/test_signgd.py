@@ -11,6 +11,7 @@ import pytest
 
 import piste
 from piste.cli import main
+from piste.errors import InputError
 from piste.papers import Study, find_paper
 from piste.papers.signgd import presets, studies
 from piste.papers.signgd.slides import TABLE_1
@@ -112,12 +113,18 @@ def test_slides_table_adds_up():
     assert TABLE_1.sum(axis=0).tolist() == [990, 17, 16, 977]
 
 
-def test_verify_on_a_trajectory_of_ones_own(small):
-    run = piste.run(dataclasses.replace(small, steps=300), quiet=True)
+@pytest.fixture(scope="module")
+def run(small):
+    return piste.run(dataclasses.replace(small, steps=300), quiet=True)
+
+
+def test_verify_on_a_trajectory_of_ones_own(run):
     judgements = piste.verify("signgd", run)
     first = judgements[0]
     assert first.words() == "inconclusive"  # 300 steps do not see the query align
-    assert re.search("not reached: .*IVc ends", first.verdicts[0].measured)
+    assert re.search(
+        r"IVa is o\(1\): not reached; .*IVc ends", first.verdicts[0].measured
+    )
 
 
 def test_claims_can_be_violated(small):
@@ -128,6 +135,21 @@ def test_claims_can_be_violated(small):
     words = {j.claim.name: j.words() for j in piste.verify("signgd", run)}
     assert words["test loss stays Θ(1)"] == "violated"
     assert words["attention goes to the noise token"] == "violated"
+
+
+def test_two_experiments_are_never_pooled_as_seeds(run):
+    settings = run.attrs["experiment"]
+    task = settings["task"] | {"noise_scale": 0.5}
+    other = run.assign_attrs(experiment=settings | {"task": task})
+    judgements = piste.verify("signgd", [run, other])
+    said = {v.instance for v in judgements[0].verdicts}
+    assert any("task.noise-scale = 0.5, seed 0" in words for words in said)
+    picture = piste.figures.losses([run, other])
+    assert "2 experiments, each over one seed" in picture.caption
+    assert picture.data["runs"].nunique() == 2
+    assert "over one seed" in piste.figures.losses([run]).caption
+    with pytest.raises(InputError, match="must be of one experiment"):
+        piste.figures.switches([run, other])
 
 
 def test_initial_state_of_every_kind():

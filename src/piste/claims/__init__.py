@@ -2,7 +2,7 @@
 
 from .contingency import kept, misaligned, sign_contingency
 from .four_stages import attention_at_vanishing, detect, stage_series
-from .groups import Group, by_experiment
+from .groups import Group, by_experiment, labelled, one_experiment
 from .judging import compare, compare_range, decide, differences, undecided
 from .stage_rules import Crossing, Span, Turning, find_boundaries, lasting, timeline_of
 from .stages import stages
@@ -55,10 +55,12 @@ __all__ = [
     "find_boundaries",
     "judge",
     "kept",
+    "labelled",
     "lasting",
     "margin_text",
     "mean_interval",
     "misaligned",
+    "one_experiment",
     "sign_contingency",
     "sign_test",
     "spread",

@@ -54,6 +54,24 @@ def by_experiment(runs: Sequence[xr.Dataset]) -> list[Group]:
     ]
 
 
+def labelled(runs: Sequence[xr.Dataset]) -> list[xr.Dataset]:
+    """The runs with an attribute ``label`` that no two of them share."""
+    return [
+        run.assign_attrs(label=", ".join(filter(None, (group.words(), f"seed {seed}"))))
+        for group in by_experiment(runs)
+        for run, seed in zip(group.runs, group.seeds, strict=True)
+    ]
+
+
+def one_experiment(runs: Sequence[xr.Dataset]) -> Group:
+    """All runs, if nothing but the seed sets them apart; else a line that names it."""
+    groups = by_experiment(runs)
+    if len(groups) == 1:
+        return groups[0]
+    found = " and ".join(group.words() or "the rest" for group in groups[:2])
+    raise InputError(f"runs: {found}; must be of one experiment, with several seeds")
+
+
 def _differing(settings: Sequence[Mapping[str, Any]]) -> list[str]:
     every = {name: None for known in settings for name in known}
     missing = object()

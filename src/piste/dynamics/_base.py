@@ -99,7 +99,7 @@ class State(eqx.Module):
     diverged: Int[Array, ""]
     """First step with a loss that is not finite or a flow that failed, or −1."""
     still: Int[Array, ""]
-    """The recorded step since which no weight has changed, or −1 if they still move."""
+    """The first of the last records that all have the same weights; −1 if they move."""
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,13 @@
 """Figures of the four stages: one function a figure, trajectory in, picture out."""
 
+import itertools
+
 import numpy as np
 import pandas as pd
 import xarray as xr
 from matplotlib.axes import Axes
 
-from piste.claims import Timeline, detect
+from piste.claims import Group, Timeline, by_experiment, detect
 
 from .style import (
     BLACK,
@@ -155,30 +157,52 @@ def overview(trajectory: xr.Dataset) -> Picture:
 
 @styled
 def losses(trajectories: list[xr.Dataset]) -> Picture:
-    """Training loss, test loss and test error: seeds as median and band."""
+    """Training loss, test loss and test error: seeds as median and range.
+
+    Runs that differ in more than the seed are drawn apart, with what differs named.
+    """
     figure, axes = canvas(1, 2, 2.5)
-    runs = xr.concat(trajectories, "seed", join="inner")
-    _band(axes[0, 0], runs.train_loss, BLUE)
-    _band(axes[0, 0], runs.test_loss, PINK)
+    groups, names = (
+        by_experiment(trajectories),
+        ["train_loss", "test_loss", "test_error"],
+    )
+    alone = len(groups) == 1
+    for group, colour in zip(groups, itertools.cycle(_GROUPS), strict=False):
+        runs = xr.concat(group.runs, "seed", join="inner")
+        train, test = (BLUE, PINK) if alone else (colour, colour)
+        _band(axes[0, 0], runs.train_loss, train)
+        _band(axes[0, 0], runs.test_loss, test, "-" if alone else "--")
+        _band(axes[0, 1], runs.test_error, test, words=group.words())
+        if alone:
+            _at_the_end(axes[0, 0], runs.train_loss, "train", train)
+            _at_the_end(axes[0, 0], runs.test_loss, "test", test)
     axes[0, 0].set(yscale="log", ylabel="loss", xlabel="step $t$")
-    last = int(runs.step[-1])
-    end_label(axes[0, 0], last, float(runs.train_loss[:, -1].median()), "train", BLUE)
-    end_label(axes[0, 0], last, float(runs.test_loss[:, -1].median()), "test", PINK)
-    _band(axes[0, 1], runs.test_error, PINK)
     axes[0, 1].set(ylim=(0, 0.7), ylabel="test error", xlabel="step $t$")
+    if not alone:
+        axes[0, 1].legend(loc="best")
     data = pd.concat(
         [
-            _long(t, ["train_loss", "test_loss", "test_error"]).assign(
-                seed=t.attrs["seed"]
-            )
-            for t in trajectories
+            _long(run, names).assign(seed=seed, runs=group.words())
+            for group in groups
+            for run, seed in zip(group.runs, group.seeds, strict=True)
         ]
     )
-    caption = (
-        "Training loss, test loss and test error "
-        f"over {len(trajectories)} seeds (median and range)."
+    return Picture(figure, data, _losses_caption(groups))
+
+
+_GROUPS = (BLUE, ORANGE, GREEN, PINK, BLACK)
+
+
+def _losses_caption(groups: list[Group]) -> str:
+    counts = sorted({len(group.runs) for group in groups})
+    many = f"{counts[0]} to {counts[-1]}" if len(counts) > 1 else f"{counts[0]}"
+    seeds = "one seed" if counts == [1] else f"{many} seeds (median and range)"
+    if len(groups) == 1:
+        return f"Training loss, test loss and test error over {seeds}."
+    return (
+        f"Training loss (solid), test loss (dashed) and test error of {len(groups)} "
+        f"experiments, each over {seeds}."
     )
-    return Picture(figure, data, caption)
 
 
 # --- parts -----------------------------------------------------------------------
@@ -252,13 +276,20 @@ def _loss_lines(panel: Axes, trajectory: xr.Dataset) -> None:
     inside_label(panel, (0.05, 0.16), "train $L_S$", BLUE)
 
 
-def _band(panel: Axes, runs: xr.DataArray, colour: str) -> None:
+def _at_the_end(panel: Axes, runs: xr.DataArray, words: str, colour: str) -> None:
+    last = runs.isel({runs.dims[1]: -1})
+    end_label(panel, float(runs[runs.dims[1]][-1]), float(last.median()), words, colour)
+
+
+def _band(
+    panel: Axes, runs: xr.DataArray, colour: str, dashes: str = "-", words: str = ""
+) -> None:
     """Median and range over seeds."""
     time = runs[next(d for d in runs.dims if str(d).endswith("step"))]
     panel.fill_between(
         time, runs.min("seed"), runs.max("seed"), color=colour, alpha=0.2, lw=0
     )
-    panel.plot(time, runs.median("seed"), color=colour)
+    panel.plot(time, runs.median("seed"), color=colour, ls=dashes, label=words or None)
 
 
 def _ends(data: xr.Dataset) -> tuple[float, float]:

@@ -5,7 +5,7 @@ import pandas as pd
 import xarray as xr
 from matplotlib.axes import Axes
 
-from piste.claims import Crossing, Timeline, detect, stage_series
+from piste.claims import Crossing, Timeline, detect, one_experiment, stage_series
 from piste.claims.four_stages import RULES
 
 from .style import BLACK, BLUE, ORANGE, PINK, Picture, canvas, inside_label, styled
@@ -26,7 +26,11 @@ def switches(trajectories: list[xr.Dataset]) -> Picture:
     """The deciding series around each switch, over all seeds, with its threshold."""
     figure, axes = canvas(2, 3, 4.2)
     rows = []
-    found = [(detect(t), stage_series(t), t.attrs["seed"]) for t in trajectories]
+    group = one_experiment(trajectories)
+    found = [
+        (detect(run), stage_series(run), seed)
+        for run, seed in zip(group.runs, group.seeds, strict=True)
+    ]
     for panel, name in zip(axes.ravel(), _LABELS, strict=True):
         rows += _switch(panel, name, found)
     caption = (

@@ -98,6 +98,8 @@ class Manifest:
     diverged: int = -1
     ended: str = ""
     """Why the run stopped early; empty if it did not."""
+    still: int = -1
+    """Step of the first record from which on all have the same weights; −1 if none."""
     shares: int = 1
     """Devices that the batches were shared out over; rounding depends on how many."""
     fresh: str = ""

@@ -77,6 +77,7 @@ def attributes(manifest: Manifest) -> dict[str, Any]:
         "form": manifest.form,
         "diverged": manifest.diverged,
         "ended": manifest.ended,
+        "still": manifest.still,
         "seed": manifest.experiment["seed"],
         "experiment": manifest.experiment,
         "digest": manifest.what,
@@ -202,6 +203,7 @@ def _ended(
         steps=int(state.step),
         diverged=int(state.diverged),
         ended=system.ending(state),
+        still=int(state.still),
         seconds=round(seconds, 3),
     )
 

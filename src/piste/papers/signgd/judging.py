@@ -57,8 +57,11 @@ def timeline(run: xr.Dataset) -> Timeline:
 
 def about(run: xr.Dataset, part: str = "") -> dict:
     """The instance and the run of a verdict on one seed, or on a part of it."""
-    label = f"seed {run.attrs['seed']}" + (f", {part}" if part else "")
-    return {"instance": label, "runs": (run.attrs["name"],)}
+    label = run.attrs.get("label", f"seed {run.attrs['seed']}")
+    return {
+        "instance": f"{label}, {part}" if part else label,
+        "runs": (run.attrs["name"],),
+    }
 
 
 def trained(run: xr.Dataset) -> Condition:
