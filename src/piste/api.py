@@ -37,7 +37,7 @@ def run(
 ) -> xr.Dataset:
     """Train, and return the trajectory; with ``out`` it is stored there and resumable."""
     store = None if out is None else Store(Path(out) / "runs")
-    if store is None or store.find(experiment) is None:
+    if store is None or not (store.may_have(experiment) and store.find(experiment)):
         check_size(experiment, store and store.root)
     with console.progress(quiet=quiet) as bars:
         watch = console.watcher(bars, "training", experiment.steps)

@@ -134,6 +134,8 @@ def _run(options, rest: list[str]) -> int:
     _devices_for(experiment)
     store = Store(options.out / "runs")
     out = console()
+    if not store.may_have(experiment):
+        check_size(experiment, store.root)  # before anything is drawn, even to look
     found = None if options.fresh else store.find(experiment)
     if found is None:
         partial = store.interrupted(experiment, options.fresh)

@@ -106,9 +106,7 @@ def test_the_first_records_are_those_of_the_initial_weights(kernel):
         truth = observed(begun, weights, kernel)
         for name in truth:
             assert_close(done.records[name][when], truth[name])
-    known = {probe.name for probe in PROBES}
-    missing = {FREE} if kernel != "softmax" else set()
-    assert set(done.records) == known - missing
+    assert set(done.records) == {probe.name for probe in PROBES}
 
 
 @pytest.mark.parametrize("rule", ["gd", "normalised-gd"])

@@ -243,7 +243,10 @@ def test_a_page_of_few_studies_speaks_of_few(tmp_path, monkeypatch):
     [
         (["--task.list-bound", "30"], "task.list-bound = 30: must be below vocabulary"),
         (["--task.length", "31"], "task.length = 31: must be at most vocabulary = 30"),
-        (["--form", "enumeration", "--task.vocabulary", "80"], "form = enumeration: "),
+        (
+            ["--form", "enumeration", "--task.vocabulary", "80"],
+            "task.vocabulary = 80: needs about",
+        ),
         (["--form", "gram"], "form = gram: does not hold for model one-hot"),
         (["--rule.time-step", "0"], "rule.time-step = 0.0: must be above 0"),
         (["--model", "two-layer"], "model = two-layer: cannot read the data of task"),

@@ -36,7 +36,7 @@ from piste.theory.kernels import ConvergenceTheorem, convergence_theorem
 @pytest.fixture(autouse=True)
 def installed(monkeypatch):
     """The paper as an installed one, whatever the metadata of this environment."""
-    monkeypatch.setattr("piste.papers._base.papers", lambda: {"kernels": PAPER})
+    monkeypatch.setattr("piste.papers.discovery.papers", lambda: {"kernels": PAPER})
     monkeypatch.setattr("piste.caching.keep_compiled_programs", lambda: None)
 
 
@@ -58,7 +58,7 @@ def small_studies(quick):
 def results(tmp_path_factory):
     root = tmp_path_factory.mktemp("results")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("piste.papers._base.papers", lambda: {"kernels": PAPER})
+        patch.setattr("piste.papers.discovery.papers", lambda: {"kernels": PAPER})
         patch.setattr(studies, "studies", small_studies)
         patch.setattr("piste.caching.keep_compiled_programs", lambda: None)
         words = ["reproduce", "kernels", "--theory", "--out", str(root)]

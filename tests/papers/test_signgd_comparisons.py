@@ -12,6 +12,7 @@ from piste.papers import data_at_hand, find_paper
 from piste.papers.signgd import generalisation_claims as general
 from piste.papers.signgd import optimiser_claims as rules
 from piste.papers.signgd import presets, studies
+from piste.papers.signgd.generalisation import RULES, images, over_seeds, synthetic
 from piste.reproduce import left_out
 
 STEPS = np.arange(0, 2001, 10)
@@ -52,10 +53,11 @@ def test_faster_depends_on_the_other_rule():
 
 
 def snr_sweep(errors: dict[float, float], train=0.001) -> xr.Dataset:
-    """Two seeds for each SNR, with these test errors."""
-    snrs = np.repeat(list(errors), 2)
-    values = np.repeat(list(errors.values()), 2)
-    test = {"test_step": [0, 1000], "step": [0, 1000], "snr": ("cell", snrs)}
+    """Three seeds for each SNR, with these test errors, more or less."""
+    snrs, seeds = np.repeat(list(errors), 3), np.tile(range(3), len(errors))
+    values = np.repeat(list(errors.values()), 3) + 1e-3 * snrs * (seeds - 1) ** 2
+    coords = {"snr": ("cell", snrs), "seed": ("cell", seeds)}
+    coords |= {"test_step": [0, 1000], "step": [0, 1000]}
     ends = np.stack([np.full_like(values, 0.5), values], 1)
     loss = np.stack([np.full_like(values, 0.7), np.full_like(values, train)], 1)
     arrays = {
@@ -63,7 +65,7 @@ def snr_sweep(errors: dict[float, float], train=0.001) -> xr.Dataset:
         "test_loss": (("cell", "test_step"), ends),
         "train_loss": (("cell", "step"), loss),
     }
-    return xr.Dataset(arrays, test)
+    return xr.Dataset(arrays, coords)
 
 
 @pytest.fixture
@@ -95,7 +97,7 @@ def test_not_only_noise_needs_data_that_gd_learns(evidence):
 
 
 def test_needed_snr_is_the_lowest_that_stays_good(evidence):
-    table = general.synthetic(evidence)
+    table = synthetic(evidence)
     assert general.needed_snr(table, "signgd") == 4.0
     assert general.needed_snr(table, "gd") == 1.0
 
@@ -103,8 +105,15 @@ def test_needed_snr_is_the_lowest_that_stays_good(evidence):
 def test_images_are_compared_at_matched_training_loss():
     sweep = snr_sweep({0.35: 0.3})
     sweep["train_loss"][:, 0] = 0.005  # matched already at the first record
-    table = general._by_snr(sweep, "signgd", general._when_matched)
-    assert table.error.tolist() == [0.5] and table.matched.tolist() == [2]
+    table = images({f"mnist-{rule}": sweep for rule in RULES}, "mnist")
+    assert table["error"].tolist() == [0.5] * 9
+    assert over_seeds(table)["matched"].tolist() == [3] * 3
+
+
+def test_one_seed_decides_nothing_about_a_mean(evidence):
+    alone = {name: sweep.isel(cell=sweep.seed == 0) for name, sweep in evidence.items()}
+    for claim in ("GD generalises better at equal SNR", "Adam generalises like SignGD"):
+        assert set(outcomes(claim, alone)) == {Outcome.INCONCLUSIVE}
 
 
 def test_claims_without_evidence_are_not_judged(evidence):
@@ -114,7 +123,7 @@ def test_claims_without_evidence_are_not_judged(evidence):
 
 
 def test_pictures_of_comparisons_show_their_data(evidence):
-    table = general.synthetic(evidence)
+    table = over_seeds(synthetic(evidence))
     picture = figures.against_snr(table, "caption")
     pd.testing.assert_frame_equal(picture.data, table)
     assert picture.png()[:4] == b"\x89PNG"

@@ -102,6 +102,10 @@ class Store:
         inputs = inputs_of(experiment)
         return Place(self.root, name, experiment.digest, inputs, RUN)
 
+    def may_have(self, experiment: Experiment) -> bool:
+        """Whether a run of this experiment was ever begun; draws and reads nothing."""
+        return any(self.root.glob(f"*-{experiment.digest[:8]}-*"))
+
     def find(self, experiment: Experiment) -> Run | None:
         """The complete run of an experiment and its inputs, whatever its name."""
         run = _run(self._place(experiment).find())

@@ -155,7 +155,7 @@ def _needs_quality(table: pd.DataFrame) -> list[Verdict]:
     needed = {rule: needed_snr(table, rule) for rule in RULES}
     top = max(_levels(table))
     learns = Condition(
-        "GD learns at some SNR", np.isfinite(needed["gd"]), f"up to {top:g}"
+        "GD learns at some SNR", bool(np.isfinite(needed["gd"])), f"up to {top:g}"
     )
     return [
         compare(

@@ -3,7 +3,7 @@
 import numpy as np
 import xarray as xr
 
-from piste.claims import Claim, Status, Timeline, Verdict, compare, decide
+from piste.claims import Claim, Condition, Status, Timeline, Verdict, compare, decide
 from piste.claims.four_stages import ALIGNED
 
 from .judging import about, at, change, during, each, fit, long_enough, pace, reached
@@ -131,6 +131,7 @@ def _aligned(run: xr.Dataset, timeline: Timeline) -> list[Verdict]:
     boundary = timeline.boundaries["II"]
     final = boundary.status in _FINAL
     needs = [] if final or boundary.step is not None else [long_enough(run)]
+    needs.append(_not_yet_aligned(run))
     share = float((at(run, timeline, "II").query_noise > 0).mean())
     return [
         decide(
@@ -151,6 +152,14 @@ def _aligned(run: xr.Dataset, timeline: Timeline) -> list[Verdict]:
             numbers={"positive": share},
         ),
     ]
+
+
+def _not_yet_aligned(run: xr.Dataset) -> Condition:
+    """Signs that agree from the start have not become aligned."""
+    first = run.isel(step=0)
+    share = float((first.query_noise * first.key_noise > 0).mean())
+    name = f"a share of aligned pairs < {ALIGNED} at t = 0"
+    return Condition(name, share < ALIGNED, f"{share:.3g}")
 
 
 def _value_grows(run: xr.Dataset, timeline: Timeline) -> Verdict:
