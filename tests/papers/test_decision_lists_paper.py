@@ -118,6 +118,7 @@ def test_every_preset_is_an_experiment():
         assert words.startswith("``piste run decision-lists/" + name)
 
 
+@pytest.mark.slow
 def test_every_claim_has_a_verdict_and_a_figure(results):
     verdicts = json.loads((results / "verdicts.json").read_text())
     assert len(verdicts) == len(find_paper("decision-lists").part("claims").CLAIMS)
@@ -131,6 +132,7 @@ def test_every_claim_has_a_verdict_and_a_figure(results):
     assert named["Theorem 2 at short sequences"] == "conditions unmet"
 
 
+@pytest.mark.slow
 def test_figures_and_tables_have_their_data(results):
     names = ("task", "scores", "margins", "bounds", "scale", "descents", "success")
     for name in (*names, "persistence", "values"):
@@ -218,6 +220,7 @@ def test_a_number_that_says_nothing_leaves_theorem_2_open(monkeypatch):
     assert "no number for scale" in verdict.measured
 
 
+@pytest.mark.slow
 def test_captions_say_what_was_run(results):
     page = (results / "report.html").read_text()
     assert "2 seeds" in page and "8 seeds" not in page

@@ -160,7 +160,8 @@ def test_fresh_builds_aside_and_replaces_all_at_once(tmp_path, monkeypatch):
     assert len(made) == 3  # the first two parts were kept
 
 
-def test_damage_is_one_line_that_names_the_file(tmp_path):
+@pytest.mark.parametrize("every", [12, pytest.param(1, marks=pytest.mark.slow)])
+def test_damage_is_one_line_that_names_the_file(tmp_path, every):
     """Every file of a complete and of an interrupted sweep, in every way."""
     sweep = Sweep(short(), AXES)
 
@@ -169,9 +170,9 @@ def test_damage_is_one_line_that_names_the_file(tmp_path):
 
     truth = make()
     (folder,) = tmp_path.iterdir()
-    assert_every_damage_is_named(folder, make, places=(0.5,))
+    assert_every_damage_is_named(folder, make, places=(0.5,), every=every)
     partial = folder.rename(folder.with_name(folder.name + ".partial"))
     manifest = read_manifest(partial, "parts")
     dataclasses.replace(manifest, complete=False).write(partial)
-    assert_every_damage_is_named(partial, make, places=(0.5,))
+    assert_every_damage_is_named(partial, make, places=(0.5,), every=every)
     np.testing.assert_array_equal(make().train_loss, truth.train_loss)
