@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 import xarray as xr
 
-from piste.claims import convergence, stages
+from piste.claims import Status, convergence, stages
 from piste.cli import main
 from piste.dynamics import build
 from piste.errors import InputError
@@ -305,15 +305,17 @@ def test_bad_sizes_are_one_line(make, message):
 
 
 def test_stages_of_a_regression():
-    loss = xr.DataArray([4.0, 1e-1, 1e-3, 1e-9], dims="step")
-    run = xr.Dataset(
-        {"train_loss": loss, "gradient_norm": loss * 0}, {"step": [0, 1, 2, 5]}
-    )
+    steps = [0, 1, 2, 4, 8, 16, 32]
+    loss = xr.DataArray([4.0, 1e-1, 1e-3, 1e-9, 1e-9, 1e-9, 1e-9], dims="step")
+    run = xr.Dataset({"train_loss": loss, "gradient_norm": loss * 0}, {"step": steps})
     found = stages(run)
-    assert (found.step("falling"), found.step("converged")) == (2, 5)
+    assert (found.step("falling"), found.step("converged")) == (2, 4)
+    short = stages(run.isel(step=slice(4)))
+    assert not short.stages and short.boundaries["falling"].status == Status.TOO_SHORT
     still = convergence.detect(run.assign(train_loss=loss * 0 + 1))
-    assert np.isnan(still.step("falling")) and still.stages[0].end == 5
-    assert convergence.detect(run.assign(train_loss=loss * 0)).step("converged") == 0
+    assert np.isnan(still.step("falling")) and not still.stages
+    nothing = convergence.detect(run.assign(train_loss=loss * 0))
+    assert nothing.boundaries["falling"].status == Status.DOES_NOT_APPLY
 
 
 KERNEL = """
