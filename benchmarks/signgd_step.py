@@ -55,7 +55,7 @@ def compile_seconds(system, plan) -> float:
 class TorchScript:
     """Full weights, softmax attention, autograd, sign steps; probes by inner products."""
 
-    def __init__(self, start: dynamics.Start, learning_rate: float):
+    def __init__(self, start: dynamics.InitialState, learning_rate: float):
         import torch
 
         self.torch, self.learning_rate = torch, learning_rate

@@ -19,7 +19,7 @@ ODD = [
     "é", "日本", "\udcff", "١٢", "%s", "{0}", "$HOME", "'", '"', ";", "-", "=", "a=b",
     "1,2", "../..", "/", "/etc/passwd", "/dev/null", "softmax", "x" * 5000, "\u2028",
     str(2**31), str(2**63 - 1), str(2**63), str(10**12), str(10**9), "1e308", "--", "-x",
-    "a" * 256, "σ≤✓", "null", '{"is": {}}', "@file", "~", "*", "0.5", "1.5", "100",
+    "a" * 256, "σ≤✓", "null", '{"type": {}}', "@file", "~", "*", "0.5", "1.5", "100",
 ]  # fmt: skip
 
 
@@ -99,10 +99,10 @@ def fields(chance: random.Random, experiment, count: int) -> list[str]:
 
 def _known(experiment) -> dict[str, dataclasses.Field]:
     """The fields of an experiment, and those of all other tasks, models and rules."""
+    from piste.errors import dashed
     from piste.models import MODELS
     from piste.rules import RULES
     from piste.tasks import TASKS
-    from piste.values import dashed
 
     parts = [("", type(experiment)), ("record.", type(experiment.record))]
     for family, name in ((TASKS, "task"), (MODELS, "model"), (RULES, "rule")):
@@ -220,9 +220,9 @@ def file_words(chance: random.Random, folder: Path) -> list[str]:
         "é = 1",
         "#",
     ]
-    texts += ["from piste import add_kernel\nadd_kernel('[red]', lambda q, k: q @ k.T)"]
-    texts += ["from piste import add_kernel\nadd_kernel('mine', lambda q, k: 0)"]
-    texts += ["from piste import add_kernel\nadd_kernel('mine', lambda q, k: q @ k.T)"]
+    texts += ["from piste.models import kernel\nkernel('[red]')(lambda q, k: q @ k.T)"]
+    texts += ["from piste.models import kernel\nkernel('mine')(lambda q, k: 0)"]
+    texts += ["from piste.models import kernel\nkernel('mine')(lambda q, k: q @ k.T)"]
     (folder / "mine.py").write_text(chance.choice(texts), "utf-8")
     file = chance.choice(["mine.py"] * 8 + ["nowhere.py", ".", *ODD])
     words = ["run", "signgd/stages", "--with", file, *chance.choice(
@@ -306,7 +306,7 @@ def some_json(chance: random.Random, depth: int = 2):
     ]
     if depth and chance.random() < 0.3:
         return chance.choice(
-            [[some_json(chance, depth - 1)], {"is": some_json(chance, depth - 1)}]
+            [[some_json(chance, depth - 1)], {"type": some_json(chance, depth - 1)}]
         )
     return chance.choice(leaves)
 

@@ -11,15 +11,12 @@ import xarray as xr
 from piste import claims as _claims
 from piste import console
 from piste.claims import Judgements, Timeline, judge, labelled
-from piste.dynamics import Start, check_size, draw
+from piste.dynamics import check_size, draw
 from piste.experiment import Experiment
-from piste.models import StackWeights
 from piste.papers import find_paper
 from piste.papers import preset as _preset
 from piste.store import Run, Store, run_in_memory
 from piste.store import open_run as _open_run
-from piste.tasks import TwoTokenData
-from piste.tasks.decision_lists import Instance
 from piste.values import override
 
 
@@ -77,37 +74,24 @@ def initial_state(experiment: Experiment) -> dict[str, np.ndarray]:
     """
     start = draw(experiment)
     with jax.enable_x64(True):
-        arrays = _data(start) | _named(start.weights)
+        arrays = _named_arrays(start.data) | _named_arrays(start.weights)
+        # A second copy of what the data hold already would say nothing.
+        held = (start.data, getattr(start.data, "test", None))
+        if start.test is not None and not any(start.test is part for part in held):
+            arrays |= _named_arrays(start.test, "test_")
     return {name: np.asarray(array) for name, array in arrays.items()}
 
 
-def _data(start: Start) -> dict[str, Any]:
-    if isinstance(start.data, Instance):
-        return {name: getattr(start.data, name) for name in ("lists", "permutation")}
-    if not isinstance(start.data, TwoTokenData):
-        return _arrays(start.data)
-    return {
-        "tokens": start.data.tokens(),
-        "labels": start.data.labels,
-        "test_tokens": start.test.tokens(),
-        "test_labels": start.test.labels,
-    }
+def _named_arrays(tree: Any, prefix: str = "") -> dict[str, Any]:
+    """All arrays by their dotted names, such as ``blocks.0.query``.
 
-
-def _arrays(tree: Any) -> dict[str, Any]:
-    """All arrays by their dotted names, such as ``blocks.0.query``."""
+    Data and weights that are stored otherwise than one would read them say so by a
+    method ``arrays``.
+    """
+    if hasattr(tree, "arrays"):
+        return {prefix + name: part for name, part in tree.arrays().items()}
     leaves = jax.tree.leaves_with_path(tree)
     return {
-        jax.tree_util.keystr(path, simple=True, separator="."): leaf
+        prefix + jax.tree_util.keystr(path, simple=True, separator="."): leaf
         for path, leaf in leaves
     }
-
-
-def _named(weights: Any) -> dict[str, Any]:
-    """Weight matrices by name; the hidden layers of a stack are numbered."""
-    if not isinstance(weights, StackWeights):
-        return _arrays(weights)
-    found = _named(weights.readout)
-    for depth, layer in enumerate(weights.hidden):
-        found = found | {f"hidden_{depth}_{n}": part for n, part in vars(layer).items()}
-    return found

@@ -1,12 +1,11 @@
-"""The words of a command: its options, the fields of an experiment, a user's file."""
+"""The words of a command: its options, and the fields of an experiment."""
 
 import argparse
 import re
-import runpy
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
-from piste.errors import InputError, reason, shown
+from piste.errors import InputError, shown
 
 LONGEST_NAME = 100
 """Characters of a run's name; its folder has a few more."""
@@ -176,19 +175,3 @@ def run_name(preset: str, changes: Mapping[str, str]) -> str:
 def _plain(text: str) -> str:
     """Without characters that some file system or shell does not take in a name."""
     return re.sub(r"[^A-Za-z0-9.,+=-]", "_", text)
-
-
-def import_file(path: Path | None) -> None:
-    """Run a user's Python file, if any, so that the kernels that it adds are known."""
-    if path is None:
-        return
-    if not path.is_file():
-        raise InputError(f"with = {path}: is not a file")
-    try:
-        runpy.run_path(str(path), run_name=path.stem)
-    except InputError as error:
-        raise InputError(f"with = {path}: {error}") from None
-    except (Exception, SystemExit) as error:
-        # The last line of the user's own code, and never a page of ours.
-        said = f"cannot be imported ({reason(error)})"
-        raise InputError(f"with = {path}: {said}") from None

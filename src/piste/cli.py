@@ -4,7 +4,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from piste.arguments import LANDSCAPE, Parser, import_file, overrides, run_name
+from piste.arguments import LANDSCAPE, Parser, overrides, run_name
+from piste.brought import import_file
 from piste.devices import PLATFORMS, cores, missing_platform
 from piste.errors import InputError, one_line, shown
 from piste.terminal import CLOSED_PIPE, drop_output, explained, session, tidy
@@ -76,12 +77,14 @@ def _run_command(words: list[str]) -> int:
 
 
 def _devices_for(*experiments) -> None:
-    """All cores for classifiers; nothing may have been computed before."""
+    """A device per core for models that share out their batches.
+
+    Nothing may have been computed before.
+    """
     from piste.devices import one_device_a_core
-    from piste.models import Classifier
 
     models = (getattr(experiment, "model", None) for experiment in experiments)
-    if any(isinstance(model, Classifier) for model in models):
+    if any(getattr(model, "shares_batches", False) for model in models):
         one_device_a_core()
 
 

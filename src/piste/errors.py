@@ -14,11 +14,47 @@ class InputError(ValueError):
     """A mistake in what the user gave: one line that names it and what is allowed.
 
     The command line prints it without a traceback and leaves with exit code 2. Whatever
-    the message quotes, it stays one line of printable characters.
+    the message quotes, it stays one line of printable characters. An error about a field
+    knows its name, its value and what is expected (:func:`field_error` words it).
     """
 
-    def __init__(self, message: str):
+    def __init__(
+        self, message: str, *, field: str = "", value: Any = None, expected: str = ""
+    ):
         super().__init__(one_line(message))
+        self.field = field
+        """The dotted name of the field, in the spelling of Python; empty if none is."""
+        self.value = value
+        """What was given for it."""
+        self.expected = expected
+        """What is wrong and what is allowed, as the message says it."""
+
+    def inside(self, path: str) -> "InputError":
+        """The same error of a value that is itself a field of another one.
+
+        >>> print(field_error("samples", 0, "must be at least 1").inside("task"))
+        task.samples = 0: must be at least 1
+        """
+        if not path:
+            return self
+        if self.field:
+            return field_error(f"{path}.{self.field}", self.value, self.expected)
+        return InputError(f"{dashed(path)}: {self}")
+
+
+def field_error(name: str, given: Any, expected: str) -> InputError:
+    """The error for a field: its name, its value and what is expected.
+
+    >>> print(field_error("rule.learning_rate", -1.0, "must be greater than 0"))
+    rule.learning-rate = -1.0: must be greater than 0
+    """
+    message = f"{dashed(name) or 'value'} = {shown(given)}: {expected}"
+    return InputError(message, field=name, value=given, expected=expected)
+
+
+def dashed(name: str) -> str:
+    """The command line's spelling of a field's name."""
+    return name.replace("_", "-")
 
 
 class InputWarning(UserWarning):

@@ -5,35 +5,23 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from piste.models import Model, TwoLayer
-from piste.rules import Rule, SignGD
-from piste.tasks import SignalNoise, Task
+from piste.models import AbstractModel, TwoLayer
+from piste.rules import AbstractRule, SignGD
+from piste.tasks import AbstractTask, SignalNoise
 from piste.values import digest, fields_of, option, value
-
-FORMS = (
-    "auto",
-    "exact",
-    "reduced",
-    "gram",
-    "full",
-    "partitions",
-    "support",
-    "enumeration",
-    "monte-carlo",
-)
 
 
 @value
 class Record:
     """When to measure: every step at first, then ever more thinly."""
 
-    dense: int = option(default=200, least=1)
+    dense: int = option(default=200, minimum=1)
     """Every step is recorded up to here; afterwards the gap doubles as time doubles."""
-    test_every: int = option(default=16, least=1)
+    test_every: int = option(default=16, minimum=1)
     """Test probes are measured at every so many records."""
-    chunk: int = option(default=32, least=1)
+    chunk: int = option(default=32, minimum=1)
     """Records between two checkpoints; also the block size on disk."""
-    every: int = option(default=0, least=0)
+    every: int = option(default=0, minimum=0)
     """If above 0, every so many steps are recorded instead, from first to last."""
     curvature: bool = False
     """Whether to measure the extreme eigenvalues of the Hessian with the test probes."""
@@ -86,23 +74,23 @@ class Record:
 class Experiment:
     """Task, model, rule, length, seed and arithmetic: one frozen value, one run."""
 
-    task: Task = SignalNoise()
+    task: AbstractTask = SignalNoise()
     """The data distribution."""
-    model: Model = TwoLayer()
+    model: AbstractModel = TwoLayer()
     """What is trained."""
-    rule: Rule = SignGD()
+    rule: AbstractRule = SignGD()
     """How it is trained."""
-    steps: int = option(default=2000, least=1)
+    steps: int = option(default=2000, minimum=1)
     """Training steps, $T$."""
     record: Record = Record()
     """When to measure."""
-    seed: int = option(default=0, least=0, most=2**63 - 1)
+    seed: int = option(default=0, minimum=0, maximum=2**63 - 1)
     """Seed of all random streams."""
-    precision: str = option(default="float64", among=("float64", "float32"))
+    precision: str = option(default="float64", choices=("float64", "float32"))
     """Floating-point type of the training."""
-    form: str = option(default="auto", among=FORMS)
-    """Arithmetic: all weights by autodiff (full), or an exact reduction of them; for
-    decision lists, how the population loss is computed."""
+    form: str = "auto"
+    """Arithmetic: all weights by autodiff (full), or an exact reduction of them; which
+    there are depends on the task and the model. ``auto`` takes the best that holds."""
 
     @property
     def digest(self) -> str:

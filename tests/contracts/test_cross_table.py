@@ -20,9 +20,9 @@ from piste.models import (
     Stack,
     TwoLayer,
 )
+from piste.registry import name_of
 from piste.rules import RULES
 from piste.tasks import TASKS, DecisionLists, SignalNoise, Text, TokenRegression
-from piste.values import word_of
 from support.small import finish
 
 STEPS = 50
@@ -101,14 +101,14 @@ def experiment(row: str, kernel: str, rule: str) -> Experiment:
 
 
 @functools.cache
-def start(row: str) -> dynamics.Start:
+def start(row: str) -> dynamics.InitialState:
     """The same for all kernels and rules, and slow to compile."""
     return dynamics.draw(experiment(row, "softmax", "gd"))
 
 
 def built(given: Experiment, row: str) -> dynamics.System:
-    form, row_of = dynamics.choose_form(given), dynamics.assembly_of(given)
-    return dynamics.System(row_of.make(form, given, start(row), False), given.rule)
+    form = dynamics.find_form(given).build(given, start(row), False)
+    return dynamics.System(form, given.rule)
 
 
 @jax.jit
@@ -152,13 +152,13 @@ def test_the_flow_runs(row, kernel):
 
 
 def test_the_table_has_a_row_for_every_task_and_model():
-    found = {(word_of(task), word_of(model)) for task, model in TABLE.values()}
+    found = {(name_of(task), name_of(model)) for task, model in TABLE.values()}
     assert {task for task, _ in found} == set(TASKS) - ELSEWHERE
     assert {model for _, model in found} == set(MODELS)
     assert set(TABLE) == {", ".join(pair) for pair in found}
 
 
-PAIRS = {(word_of(task), word_of(model)) for task, model in TABLE.values()}
+PAIRS = {(name_of(task), name_of(model)) for task, model in TABLE.values()}
 WRONG = [
     (task, model)
     for task in dict.fromkeys(task for task, _ in PAIRS)
@@ -169,8 +169,8 @@ WRONG = [
 
 @pytest.mark.parametrize(("task", "model"), sorted(WRONG))
 def test_a_model_that_cannot_read_a_task_says_so(task, model):
-    tasks = {word_of(t): t for t, _ in TABLE.values()}
-    models = {word_of(m): m for _, m in TABLE.values()}
+    tasks = {name_of(t): t for t, _ in TABLE.values()}
+    models = {name_of(m): m for _, m in TABLE.values()}
     given = Experiment(task=tasks[task], model=models[model])
     with pytest.raises(InputError) as caught:
         dynamics.build(given)

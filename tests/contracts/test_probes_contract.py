@@ -4,7 +4,8 @@ import jax
 import numpy as np
 import pytest
 
-from piste.probes import LAYERS, OFTEN, PROBES, RARELY
+from piste.probes import OFTEN, RARELY
+from piste.probes.two_token import LAYERS, PROBES
 from support.small import run, small
 
 SIZES = {"sample": 6, "neuron": 7, "layer": len(LAYERS)}

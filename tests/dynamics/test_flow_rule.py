@@ -109,6 +109,6 @@ def test_a_solver_is_settled_by_stiffness():
 
 def test_a_batch_of_flows_is_one_program():
     experiments = [dataclasses.replace(FLOW, seed=seed) for seed in range(2)]
-    systems = [dynamics.build(each, whole=True) for each in experiments]
+    systems = [dynamics.build(each, pad_for_batching=True) for each in experiments]
     shapes = [jax.tree.map(np.shape, system) for system in systems]
     assert shapes[0] == shapes[1]

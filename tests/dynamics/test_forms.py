@@ -12,7 +12,7 @@ from piste.dynamics import two_token
 from piste.dynamics.support import support_blocks
 from piste.errors import InputError
 from piste.models import KERNELS
-from piste.probes import PROBES, reference
+from piste.probes.two_token import PROBES, reference
 from piste.testing import assert_close
 from support.small import finish, forms_of, run, small, start
 

@@ -1,7 +1,6 @@
 """Sizes that no machine holds are refused, and those of the papers never are."""
 
 import dataclasses
-import functools
 import subprocess
 import sys
 from pathlib import Path
@@ -13,24 +12,25 @@ import pytest
 from piste import api
 from piste.devices import cores, free_disk, free_memory
 from piste.dynamics import (
+    InitialState,
     Size,
-    Start,
     System,
-    assembly_of,
     check_size,
     choose_form,
     draw,
+    forms,
+    forms_for,
+    needs_of,
     regression,
     size_of,
-    two_token,
 )
-from piste.dynamics.needs import list_form, needs_of, weight_entries
+from piste.dynamics.population.needs import list_form
 from piste.dynamics.size import YEAR, in_bytes, variations
 from piste.errors import InputError
 from piste.experiment import Experiment, Record
 from piste.landscape.comparison import Comparison
 from piste.landscape.size import check_size as check_comparison
-from piste.models import Classifier, KernelLayer, Stack, TwoLayer
+from piste.models import KernelLayer, Stack, TwoLayer
 from piste.papers import papers, preset
 from piste.tasks import DecisionLists, RegressionData, TwoTokenData
 from piste.values import override
@@ -163,19 +163,16 @@ def test_a_flow_may_have_any_number_of_steps():
 # --- what the estimates are made of ---------------------------------------------------
 
 
-def shapes_of(experiment: Experiment) -> Start:
+def shapes_of(experiment: Experiment) -> InitialState:
     """What a run begins with, as shapes: nothing is drawn."""
     task, model, key = experiment.task, experiment.model, jax.random.key(0)
     if isinstance(model, KernelLayer):
         data, weights = jax.eval_shape(regression._draw, task, model, 0)
-        return Start(data, data, weights)
+        return InitialState(data, data, weights)
     if isinstance(model, (TwoLayer, Stack)):
-        return Start(*jax.eval_shape(two_token._draw, task, model, None, 0))
-    sizes = {"vocabulary": task.vocabulary}
-    if isinstance(model, Classifier):
-        sizes |= {"length": task.length, "classes": task.classes}
-    init = functools.partial(model.init, **sizes)
-    return Start(None, None, jax.eval_shape(lambda key: init(key=key), key))
+        return InitialState(*jax.eval_shape(forms._draw, task, model, None, 0))
+    drawn = jax.eval_shape(lambda key: model.draw_weights(task, key=key), key)
+    return InitialState(None, None, drawn)
 
 
 def bytes_in(tree) -> int:
@@ -196,7 +193,7 @@ def bytes_in(tree) -> int:
 def test_weights_and_data_are_counted_exactly(name, changes):
     experiment = override(preset(name), changes)
     start, needs = shapes_of(experiment), needs_of(experiment)
-    assert bytes_in(start.weights) == needs.weights == 8 * weight_entries(experiment)
+    assert bytes_in(start.weights) == needs.weights
     if isinstance(start.data, TwoTokenData):
         assert needs.data == bytes_in((start.data.basis, start.test.basis))
     if isinstance(start.data, RegressionData):
@@ -217,9 +214,8 @@ def test_records_are_counted_exactly_or_a_little_too_large(experiment):
     is_lists = isinstance(experiment.task, DecisionLists)
     start = draw(experiment) if is_lists else shapes_of(experiment)
     form = "enumeration" if is_lists else "full"
-    system = System(
-        assembly_of(experiment).make(form, experiment, start, False), experiment.rule
-    )
+    (entry,) = (e for e in forms_for(experiment) if e.name == form)
+    system = System(entry.build(experiment, start, False), experiment.rule)
     state = jax.eval_shape(System.start, system)
     measured = jax.eval_shape(System.measure, system, state, np.array(True))
     sizes = {"step": 0, "test_step": 0}

@@ -13,7 +13,7 @@ from piste.claims import detect
 from piste.dynamics.support import support_blocks
 from piste.errors import InputError
 from piste.models import StackWeights
-from piste.probes import PROBES, reference
+from piste.probes.two_token import PROBES, reference
 from piste.store import Store, run_in_memory
 from piste.testing import assert_close
 from support import decimal_stack, stack_oracle

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from piste.errors import InputError
-from piste.models import KERNELS, TwoLayer, add_kernel
+from piste.models import KERNELS, TwoLayer, kernel
 from piste.models.attention import squared_distances
 from piste.probes.reference import attention_row
 from piste.testing import assert_close
@@ -99,11 +99,11 @@ def test_distances_are_never_negative_and_keep_their_curvature_where_zero():
 
 
 FILE = '''
-from piste.models import add_kernel
+from piste.models import kernel
 from piste.models.attention import squared_distances
 
 
-@add_kernel("cauchy")
+@kernel("cauchy")
 def cauchy(queries, keys):
     """Weights 1/(1 + d²)."""
     return 1 / (1 + squared_distances(queries, keys))
@@ -118,7 +118,7 @@ def cauchy(tmp_path):
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     yield module.cauchy
-    del KERNELS["cauchy"]
+    KERNELS.remove("cauchy")
 
 
 def test_a_kernel_from_a_users_file_trains(cauchy):
@@ -150,7 +150,7 @@ def outer(queries, keys):
 @pytest.mark.parametrize(
     ("name", "function", "line"),
     [
-        ("softmax", outer, "kernel = softmax: is there already; choose another name"),
+        ("softmax", outer, "kernel = softmax: is the name of another one already"),
         ("Two Words", outer, "kernel = Two Words: must be words of a–z and 0–9"),
         ("-x", outer, "kernel = -x: must be words of a–z and 0–9, joined by -"),
         ("", outer, "kernel = : must be words of a–z and 0–9, joined by -"),
@@ -166,5 +166,5 @@ def outer(queries, keys):
 def test_a_bad_kernel_is_refused_and_leaves_nothing(name, function, line):
     before = dict(KERNELS)
     with pytest.raises(InputError, match=line):
-        add_kernel(name, function)
+        kernel(name)(function)
     assert before == KERNELS

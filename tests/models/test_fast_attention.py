@@ -65,7 +65,7 @@ def test_blocks_in_float32_with_one_head(kernel):
     assert_close(found, with_gradients(plain_heads, kernel, arrays, mask), slack=0.5)
 
 
-def written_out(kernel, queries, keys, values, mask):
+def in_full_form(kernel, queries, keys, values, mask):
     """Attention by its definition, query by query, over the real keys only."""
     outputs = []
     for b, head in np.ndindex(queries.shape[:2]):
@@ -86,14 +86,14 @@ def written_out(kernel, queries, keys, values, mask):
 def test_padding_is_as_if_it_were_not_there(kernel):
     arrays, mask = drawn(53), padding(53)
     assert_close(
-        attend_heads(kernel, *arrays, mask), written_out(kernel, *arrays, mask)
+        attend_heads(kernel, *arrays, mask), in_full_form(kernel, *arrays, mask)
     )
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_padding_in_the_plain_form(kernel):
     arrays, mask = drawn(20), padding(20)
-    truth = written_out(kernel, *arrays, mask)
+    truth = in_full_form(kernel, *arrays, mask)
     assert_close(plain_heads(kernel, *arrays, mask), truth)
 
 

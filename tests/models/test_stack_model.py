@@ -210,5 +210,5 @@ def override_model(model, **changes):
 )
 def test_a_bad_field_is_one_line(fields, line):
     with pytest.raises(InputError) as caught:
-        from_json(Stack, {"is": "stack"} | fields)
+        from_json(Stack, {"type": "stack"} | fields)
     assert str(caught.value) == line

@@ -319,10 +319,10 @@ def test_stages_of_a_regression():
 
 
 KERNEL = """
-from piste.models import add_kernel
+from piste.models import kernel
 from piste.models.attention import squared_distances
 
-@add_kernel("{name}")
+@kernel("{name}")
 def cauchy(queries, keys):
     return 1 / (1 + squared_distances(queries, keys))
 """

@@ -121,7 +121,7 @@ def test_a_study_of_landscapes_is_counted_stored_and_tidied_up(tmp_path, monkeyp
 
 def test_a_first_stage_is_the_stored_run_of_the_same_experiment():
     for made in (real_presets.pathfinder_desk(), real_presets.imdb_desk()):
-        assert two_stage.written_out(made) == made
+        assert two_stage.in_full_form(made) == made
 
 
 # --- verdicts on the landscape --------------------------------------------------------

@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 
 from piste.experiment import Experiment
 from piste.models import MODELS
+from piste.registry import name_of
 from piste.rules import RULES
 from piste.tasks import TASKS
-from piste.values import digest, fields_of, from_json, override, to_json, word_of
+from piste.values import digest, fields_of, from_json, override, to_json
 from support.strategies import experiments, members
 
 FAMILY = {**TASKS, **MODELS, **RULES}
@@ -24,7 +25,7 @@ def test_every_member_round_trips(word, data):
     text = json.dumps(to_json(member))
     again = from_json(FAMILY[word], json.loads(text))
     assert again == member and type(again) is type(member)
-    assert word_of(again) == word and digest(again) == digest(member)
+    assert name_of(again) == word and digest(again) == digest(member)
 
 
 @given(experiments())

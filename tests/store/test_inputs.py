@@ -14,7 +14,7 @@ import pytest
 from piste.datasets import ImageSet, cache, digits, mnist
 from piste.errors import InputError
 from piste.experiment import Experiment
-from piste.models import KERNELS, Classifier, TwoLayer, add_kernel
+from piste.models import KERNELS, Classifier, TwoLayer, kernel
 from piste.rules import SignGD
 from piste.store import Manifest, Store, inputs, inputs_of, runs
 from piste.store.manifest import environment
@@ -180,11 +180,13 @@ def halved(queries, keys):
 @pytest.fixture
 def bring(monkeypatch):
     def set_kernel(function):
-        KERNELS.pop("mine", None)
-        add_kernel("mine", function)
+        if "mine" in KERNELS:
+            KERNELS.remove("mine")
+        kernel("mine")(function)
 
     yield set_kernel
-    KERNELS.pop("mine", None)
+    if "mine" in KERNELS:
+        KERNELS.remove("mine")
 
 
 def test_a_changed_kernel_is_other_code(tinier, bring, monkeypatch):

@@ -157,7 +157,7 @@ def curves(kernel: str, seed: int, lower: float = 0.0, **more) -> xr.Dataset:
     about = {
         "experiment": {
             "model": {"kernel": kernel},
-            "task": {"is": "text", "tokeniser": "words", "length": 128},
+            "task": {"type": "text", "tokeniser": "words", "length": 128},
             "seed": seed,
         },
         "seed": seed,

@@ -104,7 +104,7 @@ def finish(system: dynamics.System, plan: dynamics.Plan) -> Run:
 
 
 @functools.cache
-def start(experiment: Experiment) -> dynamics.Start:
+def start(experiment: Experiment) -> dynamics.InitialState:
     """The data and the initial weights of an experiment."""
     return dynamics.draw(experiment)
 

@@ -8,7 +8,7 @@ import pytest
 
 from piste.dynamics import draw
 from piste.errors import InputError
-from piste.probes import reference
+from piste.probes.two_token import reference
 from piste.streams import Stream, stream
 from piste.tasks import SignalNoise
 from piste.testing import assert_close

@@ -62,7 +62,7 @@ def task_and_data(request):
 
 def test_sets_have_the_shapes_that_the_task_says(task_and_data):
     task, data = task_and_data
-    sets = task.datasets(data, seed=3)
+    sets = task.sequence_sets(data, seed=3)
     for part in (sets.train, sets.validation, sets.test):
         assert part.tokens.shape == (part.count, task.length)
         assert part.lengths.shape == part.labels.shape == (part.count,)
@@ -74,7 +74,7 @@ def test_sets_have_the_shapes_that_the_task_says(task_and_data):
 
 def test_a_seed_fixes_the_sets_and_another_changes_them(task_and_data):
     task, data = task_and_data
-    one, again, other = (task.datasets(data, seed=seed) for seed in (3, 3, 4))
+    one, again, other = (task.sequence_sets(data, seed=seed) for seed in (3, 3, 4))
     assert all(
         np.array_equal(x, y)
         for x, y in zip(jax.tree.leaves(one), jax.tree.leaves(again), strict=True)
@@ -86,7 +86,7 @@ def test_a_seed_fixes_the_sets_and_another_changes_them(task_and_data):
 @pytest.mark.parametrize("word", ["text", "pathfinder"])
 def test_tasks_are_values(word):
     task = TASKS[word]()
-    assert to_json(task)["is"] == word
+    assert to_json(task)["type"] == word
     assert from_json(type(task), to_json(task)) == task
     assert override(task, {"train-samples": "7"}).train_samples == 7
 
@@ -102,7 +102,7 @@ def decoded(part):
 
 def whole(**changes):
     task = dataclasses.replace(SMALL, tokeniser="bytes", length=40, **changes)
-    sets = task.datasets(made(), seed=1)
+    sets = task.sequence_sets(made(), seed=1)
     return decoded(sets.train), decoded(sets.validation), decoded(sets.test), sets
 
 
@@ -147,9 +147,9 @@ def test_stratified_choices_have_no_place_twice():
 
 def test_the_vocabulary_comes_from_the_training_set_alone():
     data = made()
-    sets = SMALL.datasets(data, seed=0)
+    sets = SMALL.sequence_sets(data, seed=0)
     letters = dataclasses.replace(SMALL, tokeniser="bytes", length=40)
-    train = decoded(letters.datasets(data, seed=0).train)
+    train = decoded(letters.sequence_sets(data, seed=0).train)
     known = Vocabulary.of(train, SMALL.frequent)
     rows, _ = known.rows(train, SMALL.length)
     np.testing.assert_array_equal(sets.train.tokens, rows)
@@ -196,7 +196,7 @@ def test_a_wrong_field_is_one_line(mistake):
 def test_a_text_with_both_labels_is_one_line():
     data = TextSet(("a", "a"), np.array([0, 1]), ("b",), np.array([0]))
     expected = "text 'a…': has both labels; must have one"
-    assert message(lambda: SMALL.datasets(data, seed=0)) == expected
+    assert message(lambda: SMALL.sequence_sets(data, seed=0)) == expected
 
 
 @needs_imdb
@@ -209,7 +209,7 @@ def test_real_reviews_as_bytes():
         test_samples=100,
     )
     reviews = task.load()
-    sets = task.datasets(reviews, seed=0)
+    sets = task.sequence_sets(reviews, seed=0)
     assert [part.count for part in (sets.train, sets.validation, sets.test)] == [
         200,
         2500,
@@ -223,7 +223,7 @@ def test_real_reviews_as_bytes():
 @needs_imdb
 def test_all_real_reviews_of_training_are_used():
     task = Text(folder=str(DATA), tokeniser="bytes", length=1)
-    sets = task.datasets(task.load(), seed=0)
+    sets = task.sequence_sets(task.load(), seed=0)
     # 25,000, less 96 copies and 123 texts that are also in the test part
     assert sets.train.count + sets.validation.count == 25_000 - 96 - 123
     assert sets.test.count == 25_000
@@ -233,7 +233,7 @@ def test_all_real_reviews_of_training_are_used():
 
 
 def test_tokens_are_the_pixels_row_by_row():
-    sets = IMAGES.datasets(seed=5)
+    sets = IMAGES.sequence_sets(seed=5)
     drawing = generate(IMAGES.images, 30, seed=5)
     np.testing.assert_array_equal(sets.train.tokens, drawing.images.reshape(30, 256))
     np.testing.assert_array_equal(sets.train.labels, drawing.labels)
@@ -241,9 +241,9 @@ def test_tokens_are_the_pixels_row_by_row():
 
 
 def test_the_size_of_a_set_changes_no_other_and_no_image_is_shared():
-    small = IMAGES.datasets(seed=5)
+    small = IMAGES.sequence_sets(seed=5)
     larger = dataclasses.replace(IMAGES, train_samples=40, validation_samples=3)
-    large = larger.datasets(seed=5)
+    large = larger.sequence_sets(seed=5)
     np.testing.assert_array_equal(large.train.tokens[:30], small.train.tokens)
     np.testing.assert_array_equal(large.validation.tokens, small.validation.tokens[:3])
     np.testing.assert_array_equal(large.test.tokens, small.test.tokens)

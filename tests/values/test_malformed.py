@@ -19,9 +19,9 @@ def message(call) -> str:
 @pytest.mark.parametrize(
     ("data", "line"),
     [
-        ({"task": {"is": {}}}, "task = {}: must be one of signal-noise"),
-        ({"task": {"is": []}}, "task = []: must be one of signal-noise"),
-        ({"task": {"is": None}}, "task = None: must be one of signal-noise"),
+        ({"task": {"type": {}}}, "task = {}: must be one of signal-noise"),
+        ({"task": {"type": []}}, "task = []: must be one of signal-noise"),
+        ({"task": {"type": None}}, "task = None: must be one of signal-noise"),
         ({"task": {}}, "task: must say what it is, 'is': one of signal-noise"),
         ({"task": []}, "task = []: must be one of signal-noise"),
         ({"record": None}, "record = None: must have fields"),
@@ -31,7 +31,7 @@ def message(call) -> str:
         ({"steps": [5]}, "steps = [5]: must be a whole number"),
         ({"precision": {}}, "precision = {}: must be a word"),
         ({"record": {"curvature": {}}}, "record.curvature = {}: must be true or false"),
-        ({"is": "x"}, "no field 'is'"),
+        ({"type": "x"}, "no field 'type'"),
         ([], "value = []: must have fields"),
         (None, "value = None: must have fields"),
         ("text", "value = text: must have fields"),
@@ -42,7 +42,7 @@ def test_malformed_json_is_one_line(data, line):
 
 
 def test_a_class_that_is_none_with_a_field_of_it():
-    changes = {"task": {"is": {}}, "task.samples": 5}
+    changes = {"task": {"type": {}}, "task.samples": 5}
     assert "task = {}: must be one of" in message(
         lambda: override(Experiment(), changes)
     )

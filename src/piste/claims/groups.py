@@ -6,10 +6,9 @@ from typing import Any
 
 import xarray as xr
 
-from piste.errors import InputError
-from piste.values import dashed
+from piste.errors import InputError, dashed
 
-TAGS = ("is", "type")
+TAGS = ("type",)
 """Keys that name the class of a value in a stored experiment."""
 
 

@@ -1,25 +1,44 @@
 """Training: the forms of a model, the pure step, and the compiled chunks."""
 
-from ._base import AbstractForm, Assembly, Start, State
-from .assemble import assembly_of, build, choose_form, draw, load_data
+# The modules of forms register what they hold as they are imported.
+from . import classification as classification
+from . import population as population
+from . import regression as regression
+from . import two_token as two_token
+from ._base import AbstractForm, InitialState, State
+from .assemble import build, draw, load_data
 from .engine import Chunk, Plan, System, run_chunk, train
-from .size import Size, check_size, room_of, size_of
+from .forms import (
+    FORMS,
+    FormEntry,
+    choose_form,
+    find_form,
+    form,
+    forms_for,
+    ranked_forms,
+)
+from .size import Size, check_size, needs_of, room_of, size_of
 
 __all__ = [
+    "FORMS",
     "AbstractForm",
-    "Assembly",
     "Chunk",
+    "FormEntry",
+    "InitialState",
     "Plan",
     "Size",
-    "Start",
     "State",
     "System",
-    "assembly_of",
     "build",
     "check_size",
     "choose_form",
     "draw",
+    "find_form",
+    "form",
+    "forms_for",
     "load_data",
+    "needs_of",
+    "ranked_forms",
     "room_of",
     "run_chunk",
     "size_of",

@@ -1,7 +1,6 @@
 """A form: one way to write down a model on its data, and train it."""
 
 import abc
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +10,6 @@ import jax.numpy as jnp
 import optax
 from jaxtyping import Array, Float, Int, PyTree
 
-from piste.experiment import Experiment
 from piste.probes import Probe
 from piste.probes.curvature import hessian_extremes
 
@@ -103,23 +101,9 @@ class State(eqx.Module):
 
 
 @dataclass(frozen=True)
-class Start:
+class InitialState:
     """What a run begins with: training data, test data and initial weights."""
 
     data: Any
     test: Any
     weights: Any
-
-
-@dataclass(frozen=True)
-class Assembly:
-    """How the tasks and models of one kind become forms."""
-
-    tasks: tuple[type, ...]
-    models: tuple[type, ...]
-    draw: Callable[[Experiment, Any], Start]
-    """Data and initial weights, given what the task loaded."""
-    forms: Callable[[Experiment], dict[str, bool]]
-    """Which forms hold for an experiment, the best first."""
-    make: Callable[[str, Experiment, Start, bool], AbstractForm]
-    """The form of a name; a ``whole`` has shapes that do not depend on the seed."""

@@ -12,9 +12,10 @@ import jax.numpy as jnp
 from jax.sharding import NamedSharding, PartitionSpec
 from jaxtyping import Array, Bool, Int, Integer, Key
 
-from piste.errors import InputError
+from piste.errors import field_error
 from piste.experiment import Experiment
 from piste.models import Classifier, ClassifierWeights
+from piste.models.attention import KERNELS, OTHER
 from piste.models.classifier import cross_entropy, logits
 from piste.probes.classification import (
     TEST_PROBES,
@@ -28,7 +29,9 @@ from piste.streams import Stream, stream
 from piste.tasks import Pathfinder, Text, TokenSequences
 from piste.tasks.token_sequences import SequenceSets
 
-from ._base import AbstractForm, Assembly, Start
+from ._base import AbstractForm, InitialState
+from .classification_needs import MICROBATCH, SCORING_BATCH, sequence_needs
+from .forms import always, form
 from .sharded import (
     compiler_options,
     host_mesh,
@@ -36,14 +39,10 @@ from .sharded import (
     sharded_outputs,
 )
 
-SEEN = 512
+TRAIN_EVAL_SIZE = 512
 """Training sequences on which the training loss is measured."""
-SURVEYED = 64
+LANDSCAPE_SIZE = 64
 """Training sequences whose loss a landscape shows, at thousands of points."""
-PIECE = 2
-"""Sequences that a device works on at a time while training; they stay in its cache."""
-SCORED = 8
-"""The same without gradients, which take less room."""
 
 
 class Sequences(eqx.Module):
@@ -68,6 +67,41 @@ class Sequences(eqx.Module):
         return jnp.arange(self.tokens.shape[1]) < self.lengths[:, None]
 
 
+def _start(experiment: Experiment, loaded) -> InitialState:
+    task, seed = experiment.task, experiment.seed
+    assert isinstance(task, (Text, Pathfinder))
+    sets = _sets(task, loaded, seed)
+    # One program: each operation by itself would be compiled apart.
+    drawn = jax.jit(lambda key: experiment.model.draw_weights(task, key=key))
+    return InitialState(sets, sets.test, drawn(stream(seed, Stream.INIT)))
+
+
+@functools.lru_cache(maxsize=1)
+def _sets(task: Text | Pathfinder, loaded, seed: int) -> SequenceSets:
+    """The data of a run; a landscape builds several systems on the same."""
+    return task.sequence_sets(loaded, seed=seed)
+
+
+def _rank(experiment: Experiment) -> int | None:
+    """It always holds, but for a flow and for kernels that padding would change."""
+    if isinstance(experiment.rule, Flow):
+        rule = "the flow needs the loss of all data; must be a discrete rule"
+        raise field_error("rule", "flow", rule)
+    kernel = experiment.model.attention
+    if isinstance(experiment.task, Text) and KERNELS[kernel].divides_by == OTHER:
+        rule = "a weight depends on all keys together, so padding cannot be left out"
+        raise field_error("model.kernel", kernel, f"{rule}; must be another kernel")
+    return always(experiment)
+
+
+@form(
+    "full",
+    for_task=(Text, Pathfinder),
+    for_model=Classifier,
+    rank=_rank,
+    draw=_start,
+    needs=sequence_needs,
+)
 class ClassifierForm(AbstractForm):
     """All weights, gradients of a batch by autodiff, shared out over the devices."""
 
@@ -79,6 +113,25 @@ class ClassifierForm(AbstractForm):
     key: Key[Array, ""]
     batch: int = eqx.field(static=True)
     devices: int = eqx.field(static=True)
+
+    @classmethod
+    def build(
+        cls, experiment: Experiment, start: InitialState, pad_for_batching: bool
+    ) -> "ClassifierForm":
+        """The form of a run, on as many devices as can share a batch."""
+        task, model, sets = experiment.task, experiment.model, start.data
+        assert isinstance(task, (Text, Pathfinder)) and isinstance(model, Classifier)
+        validation = Sequences.of(sets.validation) if sets.validation.count else None
+        return cls(
+            model=model,
+            weights=start.weights,
+            train=Sequences.of(sets.train),
+            validation=validation,
+            test=Sequences.of(sets.test),
+            key=stream(experiment.seed, Stream.BATCH),
+            batch=task.batch,
+            devices=devices_for(task.batch),
+        )
 
     def initial(self):
         """All weights."""
@@ -108,7 +161,7 @@ class ClassifierForm(AbstractForm):
 
     def evaluation_loss(self, params):
         """The loss on a few fixed training sequences, without dropout: its landscape."""
-        few = jax.tree.map(lambda x: jnp.asarray(x)[:SURVEYED], self.train)
+        few = jax.tree.map(lambda x: jnp.asarray(x)[:LANDSCAPE_SIZE], self.train)
         return self._scored(params, few).loss()
 
     def gradient(self, params):
@@ -116,7 +169,7 @@ class ClassifierForm(AbstractForm):
         return jax.grad(self.evaluation_loss)(params)
 
     def _seen(self) -> Sequences:
-        return jax.tree.map(lambda x: jnp.asarray(x)[:SEEN], self.train)
+        return jax.tree.map(lambda x: jnp.asarray(x)[:TRAIN_EVAL_SIZE], self.train)
 
     def view(self, params):
         """Part of the training set, and the validation set."""
@@ -134,7 +187,7 @@ class ClassifierForm(AbstractForm):
             tokens = some.tokens.astype(jnp.int32)
             return logits(self.model, params, tokens, some.mask())
 
-        outputs = sharded_outputs(found, self._mesh(), piece=SCORED)
+        outputs = sharded_outputs(found, self._mesh(), piece=SCORING_BATCH)
         return Scored(outputs(params, data), jnp.asarray(data.labels))
 
     def _mesh(self):
@@ -143,7 +196,7 @@ class ClassifierForm(AbstractForm):
     def _piece(self) -> int:
         share = self.batch // self.devices
         return next(
-            size for size in range(min(PIECE, share), 0, -1) if share % size == 0
+            size for size in range(min(MICROBATCH, share), 0, -1) if share % size == 0
         )
 
     def shares(self):
@@ -164,56 +217,7 @@ class ClassifierForm(AbstractForm):
         return (*TRAIN_PROBES, *middle, *TEST_PROBES)
 
 
-def _start(experiment: Experiment, loaded) -> Start:
-    task, model = _parts(experiment)
-    sets = _sets(task, loaded, experiment.seed)
-    weights = jax.jit(model.init, static_argnames=("vocabulary", "length", "classes"))(
-        key=stream(experiment.seed, Stream.INIT),
-        vocabulary=task.vocabulary,
-        length=task.length,
-        classes=task.classes,
-    )
-    return Start(sets, sets.test, weights)
-
-
-@functools.lru_cache(maxsize=1)
-def _sets(task: Text | Pathfinder, loaded, seed: int) -> SequenceSets:
-    """The data of a run; a landscape builds several systems on the same."""
-    return task.datasets(loaded, seed=seed)
-
-
-def _parts(experiment: Experiment) -> tuple[Text | Pathfinder, Classifier]:
-    task, model = experiment.task, experiment.model
-    assert isinstance(task, (Text, Pathfinder)) and isinstance(model, Classifier)
-    return task, model
-
-
-def _forms(experiment: Experiment) -> dict[str, bool]:
-    if isinstance(experiment.rule, Flow):
-        rule = "the flow needs the loss of all data; must be a discrete rule"
-        raise InputError(f"rule = flow: {rule}")
-    return {"full": True}
-
-
-def _make(name: str, experiment: Experiment, start: Start, whole: bool) -> AbstractForm:
-    (task, model), sets = _parts(experiment), start.data
-    validation = Sequences.of(sets.validation) if sets.validation.count else None
-    return ClassifierForm(
-        model=model,
-        weights=start.weights,
-        train=Sequences.of(sets.train),
-        validation=validation,
-        test=Sequences.of(sets.test),
-        key=stream(experiment.seed, Stream.BATCH),
-        batch=task.batch,
-        devices=devices_for(task.batch),
-    )
-
-
 def devices_for(batch: int) -> int:
     """As many of the devices as can share the batch evenly."""
     most = min(batch, len(jax.devices()))
     return next(count for count in range(most, 0, -1) if batch % count == 0)
-
-
-SEQUENCES = Assembly((Text, Pathfinder), (Classifier,), _start, _forms, _make)

@@ -19,7 +19,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from piste.models import logistic_loss
-from piste.probes import TwoTokenView
+from piste.probes.two_token import TwoTokenView
 from piste.tasks import TwoTokenData
 
 

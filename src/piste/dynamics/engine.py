@@ -11,10 +11,11 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PyTree
 
+from piste.errors import field_error
 from piste.experiment import Experiment
-from piste.probes import OFTEN, RARELY, Probe
+from piste.probes import BROUGHT, OFTEN, RARELY, Probe
 from piste.probes.curvature import hessian_extremes
-from piste.rules import GD, Flow, Rule
+from piste.rules import AbstractDescent, AbstractRule, Flow
 
 from ._base import AbstractForm, State
 from .flow import EVENT, OUTCOMES, FlowSettings, Units, flow_for
@@ -46,11 +47,35 @@ CURVATURE = Probe(
 )
 
 
+def all_probes(form: AbstractForm) -> tuple[Probe, ...]:
+    """The probes of a form, and those that others have added to its views."""
+    own = form.probes()
+    if not BROUGHT:
+        return own
+    params = jax.eval_shape(form.initial)
+    views = {
+        False: jax.eval_shape(form.view, params),
+        True: jax.eval_shape(form.test_view, params),
+    }
+    added = [
+        probe
+        for kind, probes in BROUGHT.items()
+        for probe in probes.values()
+        if isinstance(views[probe.on_test], kind)
+    ]
+    names = {probe.name for probe in own}
+    for probe in added:
+        if probe.name in names:
+            rule = "is the name of a probe of this form; must be another one"
+            raise field_error("probe", probe.name, rule)
+    return (*own, *added)
+
+
 class System(eqx.Module):
     """All that a step needs and does not change: the form and the rule."""
 
     form: AbstractForm
-    rule: Rule
+    rule: AbstractRule
     only: tuple[str, ...] = eqx.field(static=True, default=())
     """Names of the probes to measure; empty for all that the form has."""
     curvature: bool = eqx.field(static=True, default=False)
@@ -58,7 +83,7 @@ class System(eqx.Module):
 
     def probes(self) -> tuple[Probe, ...]:
         """What is measured."""
-        known = self.form.probes() + ((CURVATURE,) if self.curvature else ())
+        known = all_probes(self.form) + ((CURVATURE,) if self.curvature else ())
         return tuple(p for p in known if not self.only or p.name in self.only)
 
     def start(self) -> State:
@@ -67,6 +92,7 @@ class System(eqx.Module):
         zero = jnp.zeros((), int)
         if isinstance(self.rule, Flow):
             return State(params, FlowState(zero, zero), zero, zero - 1, zero - 1)
+        assert isinstance(self.rule, AbstractDescent)
         transform = self.rule.transform(self.form.norm)
         return State(params, transform.init(params), zero, zero - 1, zero - 1)
 
@@ -79,7 +105,7 @@ class System(eqx.Module):
 
     def step(self, state: State) -> State:
         """One pure step of a discrete rule."""
-        assert not isinstance(self.rule, Flow)
+        assert isinstance(self.rule, AbstractDescent)
         loss, gradient = self.form.loss_and_gradient(state.params, state.step)
         transform = self.rule.transform(self.form.norm)
         updates, rule = transform.update(gradient, state.rule, state.params)
@@ -117,11 +143,8 @@ class System(eqx.Module):
 
     def time_step(self) -> Float[Array, "*cell"] | None:
         """Flow time that a step stands for; none where steps are no Euler steps of it."""
-        if isinstance(self.rule, Flow):
-            return jnp.asarray(self.rule.time_step)
-        return (
-            jnp.asarray(self.rule.learning_rate) if isinstance(self.rule, GD) else None
-        )
+        step = self.rule.time_per_step()
+        return None if step is None else jnp.asarray(step)
 
     def ending(self, state: State) -> str:
         """Why a run stopped early, in words; empty if it did not."""

@@ -30,15 +30,15 @@ END, EVENT, LIMIT, FAILED = range(4)
 class FlowSettings:
     """How a flow is integrated."""
 
-    solver: str = option(default="tsit5", among=tuple(SOLVERS))
+    solver: str = option(default="tsit5", choices=tuple(SOLVERS))
     """The method: explicit (tsit5), or implicit for stiff flows (kvaerno5)."""
-    rtol: float = option(default=1e-6, above=0)
+    rtol: float = option(default=1e-6, greater_than=0)
     """Relative tolerance of a step."""
-    atol: float = option(default=1e-7, above=0)
+    atol: float = option(default=1e-7, greater_than=0)
     """Absolute tolerance of a step, in units of the parameters."""
-    first_step: float = option(default=1e-3, above=0)
+    first_step: float = option(default=1e-3, greater_than=0)
     """First step, in units of time."""
-    max_steps: int = option(default=16_384, least=1)
+    max_steps: int = option(default=16_384, minimum=1)
     """Steps after which a flow ends unfinished."""
 
 

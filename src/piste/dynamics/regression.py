@@ -19,9 +19,29 @@ from piste.probes.curvature import jacobian_extremes
 from piste.probes.regression import RegressionView, regression_probes
 from piste.tasks.token_regression import RegressionData, TokenRegression
 
-from ._base import AbstractForm, Assembly, Start
+from ._base import AbstractForm, InitialState
+from .forms import form
+from .regression_needs import regression_needs
 
 
+@jax.jit
+def _draw(task, model, seed):
+    return begin(task, model, seed=seed)
+
+
+def _start(experiment: Experiment, loaded) -> InitialState:
+    """Data and weights together: targets may depend on the weights."""
+    data, weights = _draw(experiment.task, experiment.model, experiment.seed)
+    return InitialState(data, data, weights)
+
+
+@form(
+    "full",
+    for_task=TokenRegression,
+    for_model=KernelLayer,
+    draw=_start,
+    needs=regression_needs,
+)
 class RegressionForm(AbstractForm):
     """The trained matrices as parameters; all others stay where they began."""
 
@@ -29,6 +49,14 @@ class RegressionForm(AbstractForm):
     data: RegressionData
     kernel: str = eqx.field(static=True)
     train: str = eqx.field(static=True)
+
+    @classmethod
+    def build(
+        cls, experiment: Experiment, start: InitialState, pad_for_batching: bool
+    ) -> "RegressionForm":
+        """The form of a run; all seeds have the same shapes."""
+        assert isinstance(experiment.model, KernelLayer)
+        return cls.of(experiment.model, start.data, start.weights)
 
     @staticmethod
     def of(
@@ -74,25 +102,3 @@ class RegressionForm(AbstractForm):
     def probes(self):
         """The loss, its gradient, features, Jacobians and what is trained."""
         return regression_probes(self.train)
-
-
-@jax.jit
-def _draw(task, model, seed):
-    return begin(task, model, seed=seed)
-
-
-def _start(experiment: Experiment, loaded) -> Start:
-    data, weights = _draw(experiment.task, experiment.model, experiment.seed)
-    return Start(data, data, weights)
-
-
-def _forms(experiment: Experiment) -> dict[str, bool]:
-    return {"full": True}
-
-
-def _make(name: str, experiment: Experiment, start: Start, whole: bool) -> AbstractForm:
-    assert isinstance(experiment.model, KernelLayer)
-    return RegressionForm.of(experiment.model, start.data, start.weights)
-
-
-REGRESSION = Assembly((TokenRegression,), (KernelLayer,), _start, _forms, _make)

@@ -18,7 +18,7 @@ import numpy as np
 from jax.sharding import Mesh, PartitionSpec
 from jaxtyping import Array, Float, PyTree
 
-from piste.values import field_error
+from piste.errors import field_error
 
 AXIS = "share"
 Loss = Callable[[Any, Any], Float[Array, ""]]

@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from piste.devices import free_disk, free_memory
-from piste.errors import InputError
+from piste.errors import InputError, field_error
 from piste.experiment import Experiment
 from piste.rules import Flow
-from piste.values import field_error, fields_of, override
+from piste.values import fields_of, override
 
-from .assemble import assembly_of
-from .needs import is_implicit, needs_of, rule_copies, rule_state, width_of
+from .forms import forms_for
+from .needs import Needs, is_implicit, rule_copies, rule_state, width_of
 
 PROGRAM = 3e8
 """Bytes that the compiler and the program itself take."""
@@ -74,14 +74,13 @@ def size_of(experiment: Experiment, done: int = 0, stored: bool = True) -> Size:
 
     One that is not ``stored`` keeps all records in memory.
     """
-    assembly_of(experiment)  # a task and a model that do not go together have no size
     needs, record = needs_of(experiment), experiment.record
     records = record.count(experiment.steps) - (record.count(done) if done else 0)
     tested = -(-record.chunk // record.test_every) / record.chunk
     kept = records * (needs.record + needs.test_record * min(1, tested) + 16)
     chunk = 2.0 * record.chunk * (needs.record + needs.test_record + 16)
     state = needs.params * (6 + rule_copies(experiment))
-    if is_implicit(experiment):
+    if is_implicit(experiment, needs.stiff):
         state += 3 * needs.params**2 / width_of(experiment)
     training = needs.data + needs.weights + state + needs.working + chunk
     # A checkpoint is written beside the one that it replaces.
@@ -92,6 +91,13 @@ def size_of(experiment: Experiment, done: int = 0, stored: bool = True) -> Size:
         disk=kept + checkpoints if stored else 0,
         seconds=0 if isinstance(experiment.rule, Flow) else STEP * experiment.steps,
     )
+
+
+def needs_of(experiment: Experiment) -> Needs:
+    """What an experiment needs, by its form; nothing is known of those that do not say."""
+    # All forms of a task and a model count alike; choosing one might draw data.
+    counts = [entry.needs for entry in forms_for(experiment) if entry.needs]
+    return counts[0](experiment) if counts else Needs()
 
 
 def room_of(folder: Path | None) -> Size:

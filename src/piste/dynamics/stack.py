@@ -22,7 +22,7 @@ from piste.models import (
     logistic_loss,
     stack_form,
 )
-from piste.probes import PROBES, TwoTokenView
+from piste.probes.two_token import PROBES, TwoTokenView
 from piste.tasks import TwoTokenData
 
 from ._base import AbstractForm

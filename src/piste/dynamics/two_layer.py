@@ -8,7 +8,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from piste.models import KERNELS, TwoLayerWeights, logistic_loss, matrix_form
-from piste.probes import PROBES, MarginView, TwoTokenView
+from piste.probes.two_token import PROBES, MarginView, TwoTokenView
 from piste.tasks import TwoTokenData
 
 from ._base import AbstractForm

@@ -1,7 +1,7 @@
 """Assembly of two-token tasks with the two-layer transformer and its stacks."""
 
 import dataclasses
-from functools import partial
+import functools
 
 import jax
 import jax.numpy as jnp
@@ -9,89 +9,93 @@ import numpy as np
 
 from piste.experiment import Experiment
 from piste.models import Stack, StackWeights, TwoLayer, TwoLayerWeights
-from piste.rules import GD, Adam, Flow, Lion, NormalisedGD, SignGD
-from piste.streams import Stream, stream
 from piste.tasks import NoisyImages, SignalNoise
 
-from ._base import AbstractForm, Assembly, Start
+from ._base import AbstractForm, InitialState
+from .forms import draw_jointly, form
 from .stack import StackForm
 from .support import support_blocks
 from .two_layer import FullForm, GramForm, Reduced, SupportForm
+from .two_token_needs import two_token_needs
 
-ENTRYWISE = (SignGD, GD, NormalisedGD, Adam, Lion, Flow)
-"""Rules that are odd, act entry by entry up to a common factor, and leave weights without
-a gradient where they are: what the reduced forms rely on."""
-LINEAR = (GD, NormalisedGD, Flow)
-"""Rules that move along the gradient, and so stay in the span of the data."""
+TASKS = (SignalNoise, NoisyImages)
 
 
-def _start(experiment: Experiment, loaded) -> Start:
-    return Start(*_draw(experiment.task, experiment.model, loaded, experiment.seed))
+def _closed(experiment: Experiment) -> bool:
+    """Whether gradients have the closed form: softmax and one layer."""
+    model = experiment.model
+    return model.attention == "softmax" and not isinstance(model, Stack)
 
 
-@jax.jit
-def _draw(task, model, loaded, seed):
-    data, test = task.datasets(loaded, seed=seed)
-    weights = model.init(key=stream(seed, Stream.INIT), dimension=task.dimension)
-    return data, test, weights
+def _gram_rank(experiment: Experiment) -> int | None:
+    return 1 if _closed(experiment) and experiment.rule.along_gradient else None
 
 
-def _forms(experiment: Experiment) -> dict[str, bool]:
-    rule, model = experiment.rule, experiment.model
-    softmax = model.kernel == "softmax"
-    closed = softmax and not isinstance(model, Stack)
-    return {
-        "gram": closed and isinstance(rule, LINEAR),
-        "exact": softmax and isinstance(rule, SignGD),
-        "reduced": closed and isinstance(rule, ENTRYWISE),
-        "full": True,
-    }
+def _exact_rank(experiment: Experiment) -> int | None:
+    softmax = experiment.model.attention == "softmax"
+    return 2 if softmax and experiment.rule.sign_of_gradient else None
 
 
-def _make(name: str, experiment: Experiment, start: Start, whole: bool) -> AbstractForm:
-    return _FORMS[name](experiment, start, whole)
+def _reduced_rank(experiment: Experiment) -> int | None:
+    return 3 if _closed(experiment) and experiment.rule.entrywise else None
 
 
-def _full(experiment: Experiment, start: Start, whole: bool) -> AbstractForm:
+two_token_form = functools.partial(
+    form, for_task=TASKS, draw=draw_jointly, needs=two_token_needs
+)
+"""What all forms of two-token data share."""
+
+
+@two_token_form("full", for_model=(TwoLayer, Stack))
+def full_form(
+    experiment: Experiment, start: InitialState, pad_for_batching: bool
+) -> AbstractForm:
+    """All weights, gradients by autodiff."""
     model, weights = experiment.model, start.weights
     if isinstance(weights, TwoLayerWeights):
-        return FullForm(weights, start.data, start.test, model.kernel)
+        return FullForm(weights, start.data, start.test, model.attention)
     return _stack(experiment, start, exact=False)
 
 
-def _stack(experiment: Experiment, start: Start, exact: bool) -> AbstractForm:
+def _stack(experiment: Experiment, start: InitialState, exact: bool) -> AbstractForm:
     model, weights = experiment.model, start.weights
     assert isinstance(model, Stack) and isinstance(weights, StackWeights)
     return StackForm(model, weights, start.data, start.test, exact)
 
 
-def _exact(experiment: Experiment, start: Start, whole: bool) -> AbstractForm:
+@two_token_form(
+    "exact", for_model=(TwoLayer, Stack), rank=_exact_rank, own_weights=False
+)
+def exact_form(
+    experiment: Experiment, start: InitialState, pad_for_batching: bool
+) -> AbstractForm:
+    """Signs that are right at any scale."""
     if isinstance(experiment.model, Stack):
         return _stack(experiment, start, exact=True)
-    return _support(experiment, start, whole, exact=True)
+    return _support(experiment, start, pad_for_batching, exact=True)
 
 
 def _reduced(weights: TwoLayerWeights | StackWeights) -> Reduced:
-    assert isinstance(weights, TwoLayerWeights)  # choose_form sees to it
+    assert isinstance(weights, TwoLayerWeights)  # the rank sees to it
     attention = jnp.concatenate([weights.query, weights.key]).T
     return Reduced(weights.mean_value(), attention)
 
 
 def _value_width(experiment: Experiment) -> int:
-    assert isinstance(experiment.model, TwoLayer)  # choose_form sees to it
+    assert isinstance(experiment.model, TwoLayer)  # the rank sees to it
     return experiment.model.value_width
 
 
 def _support(
-    experiment: Experiment, start: Start, whole: bool, exact: bool
+    experiment: Experiment, start: InitialState, pad_for_batching: bool, exact: bool
 ) -> AbstractForm:
     """Keep the coordinates of the data, filled up to a common width with still ones.
 
     The filling makes seeds share one compiled program.
     """
     weights, basis, test = _reduced(start.weights), start.data.basis, start.test.basis
-    merge = isinstance(experiment.rule, (SignGD, Lion))
-    least = sum(basis.shape) if whole else 0
+    merge = experiment.rule.equal_steps
+    least = sum(basis.shape) if pad_for_batching else 0
     blocks = support_blocks(np.asarray(basis), merge, least)
     keep = jax.tree.map(lambda part: blocks.keep(part), weights)
     test_kept = blocks.stretch(test)
@@ -109,7 +113,11 @@ def _support(
     )
 
 
-def _gram(experiment: Experiment, start: Start, whole: bool) -> AbstractForm:
+@two_token_form("gram", for_model=TwoLayer, rank=_gram_rank, own_weights=False)
+def gram_form(
+    experiment: Experiment, start: InitialState, pad_for_batching: bool
+) -> AbstractForm:
+    """Coefficients of the data: all movement is in their span."""
     weights, basis = _reduced(start.weights), start.data.basis
     rows, test = basis.shape[0], start.test.basis
     return GramForm(
@@ -124,13 +132,9 @@ def _gram(experiment: Experiment, start: Start, whole: bool) -> AbstractForm:
     )
 
 
-_FORMS = {
-    "full": _full,
-    "reduced": partial(_support, exact=False),
-    "exact": _exact,
-    "gram": _gram,
-}
-
-TWO_TOKEN = Assembly(
-    (SignalNoise, NoisyImages), (TwoLayer, Stack), _start, _forms, _make
-)
+@two_token_form("reduced", for_model=TwoLayer, rank=_reduced_rank, own_weights=False)
+def reduced_form(
+    experiment: Experiment, start: InitialState, pad_for_batching: bool
+) -> AbstractForm:
+    """One value vector on the coordinates of the data."""
+    return _support(experiment, start, pad_for_batching, exact=False)

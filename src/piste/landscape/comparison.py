@@ -1,7 +1,8 @@
 """What to compare of two kernels, and on which planes."""
 
+from piste.errors import field_error
 from piste.models import KERNELS
-from piste.values import field_error, option, value
+from piste.values import option, value
 
 from . import planes, surface
 
@@ -10,21 +11,21 @@ from . import planes, surface
 class Comparison:
     """What to compare, and on which planes."""
 
-    plane: str = option(default="qk", among=planes.KINDS)
+    plane: str = option(default="qk", choices=planes.KINDS)
     """How the two directions are chosen."""
-    points: int = option(default=surface.POINTS, least=5)
+    points: int = option(default=surface.POINTS, minimum=5)
     """Points along a side of the grid; odd, so that the centre is one."""
-    reach: float = option(default=1.0, above=0)
+    reach: float = option(default=1.0, greater_than=0)
     """How far the grid goes each way."""
-    steps_two: int = option(default=0, least=0)
+    steps_two: int = option(default=0, minimum=0)
     """Steps of the second stage; 0 takes as many as the first has."""
-    kernel_two: str = option(default="gaussian", among=KERNELS)
+    kernel_two: str = option(default="gaussian", choices=KERNELS)
     """The kernel that is compared with that of the first stage."""
-    models: int = option(default=3, least=1)
+    models: int = option(default=3, minimum=1)
     """Models, each with a seed of its own."""
-    directions: int = option(default=3, least=1)
+    directions: int = option(default=3, minimum=1)
     """Planes for each model; one where nothing is drawn."""
-    snapshots: int = option(default=21, least=3)
+    snapshots: int = option(default=21, minimum=3)
     """Snapshots of a second stage, among which losses are matched."""
 
     def __post_init__(self):

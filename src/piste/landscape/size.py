@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from piste.dynamics.needs import needs_of
+from piste.dynamics import needs_of
 from piste.dynamics.size import STEP, Size, refuse, room_of, size_of, variations
 from piste.experiment import Experiment
 

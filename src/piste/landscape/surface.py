@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from piste.values import field_error
+from piste.errors import field_error
 
 from .planes import Loss, Plane
 

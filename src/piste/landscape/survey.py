@@ -17,12 +17,13 @@ import numpy as np
 import xarray as xr
 
 from piste.dynamics import State
+from piste.errors import field_error
 from piste.experiment import Experiment
 from piste.models import Classifier, Stack, TwoLayer
 from piste.store import STAGE, Fresh, Inputs, Parts, Place, Store, inputs_of
 from piste.store.runs import Watch
 from piste.streams import Stream, stream
-from piste.values import digest, field_error, override, to_json
+from piste.values import digest, override, to_json
 
 from . import planes, surface
 from .comparison import Comparison
@@ -31,7 +32,7 @@ from .planes import Plane
 from .size import check_size
 from .stored import stored_stage
 from .trajectory import project
-from .two_stage import Stage, first_stage, second_system, snapshot_times, written_out
+from .two_stage import Stage, first_stage, in_full_form, second_system, snapshot_times
 
 Bars = Callable[[str, int], Watch]
 """Makes what is told of the progress of one thing, from its name and length."""
@@ -52,14 +53,14 @@ class Survey:
     name: str = "landscape"
 
     def __post_init__(self):
-        if self.settings.kernel_two == self.experiment.model.kernel:
+        if self.settings.kernel_two == self.experiment.model.attention:
             rule = "must differ from the kernel of the first stage"
             raise field_error("kernel-two", self.settings.kernel_two, rule)
 
     @property
     def kernels(self) -> tuple[str, str]:
         """That of the first stage, and the other."""
-        return self.experiment.model.kernel, self.settings.kernel_two
+        return self.experiment.model.attention, self.settings.kernel_two
 
     @property
     def folder(self) -> Path:
@@ -68,14 +69,14 @@ class Survey:
 
     def parts(self) -> Parts:
         """All pairs of surfaces, and where they are stored."""
-        about = [to_json(written_out(self.experiment)), to_json(self.settings)]
+        about = [to_json(in_full_form(self.experiment)), to_json(self.settings)]
         root, count = self.root / "landscape", self.settings.pairs()
         return Parts(root, self.name, digest(about), about, self.inputs, count)
 
     @functools.cached_property
     def inputs(self) -> Inputs:
         """Forms, data and code, of both kernels."""
-        first = written_out(self.experiment)
+        first = in_full_form(self.experiment)
         second = override(first, {"model.kernel": self.settings.kernel_two})
         return inputs_of(first, second)
 
@@ -94,7 +95,7 @@ class Survey:
     def model(self, number: int) -> Experiment:
         """The experiment of one model: the next seeds."""
         seed = self.experiment.seed + number
-        return written_out(override(self.experiment, {"seed": seed}))
+        return in_full_form(override(self.experiment, {"seed": seed}))
 
 
 def run(

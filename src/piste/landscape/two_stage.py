@@ -16,17 +16,17 @@ from piste.dynamics import (
     Plan,
     State,
     System,
-    assembly_of,
     build,
     choose_form,
     draw,
+    ranked_forms,
     train,
 )
-from piste.errors import InputError
+from piste.errors import InputError, field_error
 from piste.experiment import Experiment
 from piste.store import CHECKPOINT, Fresh, Store, load_state
 from piste.store.runs import Watch
-from piste.values import field_error, override
+from piste.values import override
 
 from .planes import Loss
 from .surface import values_at
@@ -72,16 +72,16 @@ class Stage:
         return [self.snapshot(index) for index in range(len(self.steps))]
 
 
-def written_out(experiment: Experiment) -> Experiment:
+def in_full_form(experiment: Experiment) -> Experiment:
     """The experiment in the form that has all weights, if it leaves the choice open.
 
     The reduced forms hold for softmax alone, and have other parameters.
     """
-    held = assembly_of(experiment).forms(experiment)
     if experiment.form != "auto" or choose_form(experiment) == "full":
         return experiment  # as it is, so that a run of it that is stored is found
+    names = [entry.name for entry in ranked_forms(experiment)]
     return (
-        dataclasses.replace(experiment, form="full") if held.get("full") else experiment
+        dataclasses.replace(experiment, form="full") if "full" in names else experiment
     )
 
 
@@ -92,7 +92,7 @@ def first_stage(
     fresh: Fresh = False,
 ) -> State:
     """Train an experiment to its end; a store resumes it, or has it already."""
-    experiment = written_out(experiment)
+    experiment = in_full_form(experiment)
     with jax.enable_x64(True):
         system = build(experiment)
         if store is None:
@@ -110,14 +110,14 @@ def first_stage(
 
 def second_system(experiment: Experiment, kernel: str) -> System:
     """The system of the second stage: another kernel, the data of the first."""
-    experiment = written_out(experiment)
+    experiment = in_full_form(experiment)
     other = override(experiment, {"model.kernel": kernel})
     start = draw(experiment)
     system = build(other, start=start)
     like = build(experiment, start=start).form.initial()
     found = system.form.initial()
     if _shape(found) != _shape(like):
-        rule = f"has other parameters than {experiment.model.kernel} in this form"
+        rule = f"has other parameters than {experiment.model.attention} in this form"
         raise field_error("kernel", kernel, f"{rule}; must be a form for both")
     return dataclasses.replace(system, only=("train_loss",))
 

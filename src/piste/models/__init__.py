@@ -1,8 +1,14 @@
-"""What is trained, and how it attends."""
+"""What is trained, and how it attends; ``_base.py`` is the contract of a model."""
 
-from piste.values import family
-
-from .attention import KERNELS, Kernel, add_kernel, attend, two_key_softmax
+from ._base import MODELS, AbstractModel, model
+from .attention import (
+    KERNELS,
+    Kernel,
+    KernelFunction,
+    attend,
+    kernel,
+    two_key_softmax,
+)
 from .classifier import Classifier, ClassifierWeights
 from .kernel_layer import KernelLayer, KernelWeights
 from .one_hot import OneHot, OneHotWeights
@@ -23,41 +29,31 @@ from .two_layer import (
     scalar_form,
 )
 
-Model = TwoLayer | Stack | OneHot | KernelLayer | Classifier
-
-MODELS = family(
-    {
-        "two-layer": TwoLayer,
-        "stack": Stack,
-        "one-hot": OneHot,
-        "kernel-layer": KernelLayer,
-        "classifier": Classifier,
-    }
-)
-
 __all__ = [
     "KERNELS",
     "MODELS",
+    "AbstractModel",
     "Classifier",
     "ClassifierWeights",
     "HiddenWeights",
     "Kernel",
+    "KernelFunction",
     "KernelLayer",
     "KernelWeights",
     "LayerView",
-    "Model",
     "OneHot",
     "OneHotWeights",
     "Stack",
     "StackWeights",
     "TwoLayer",
     "TwoLayerWeights",
-    "add_kernel",
     "attend",
     "by_head",
+    "kernel",
     "layer_norm",
     "logistic_loss",
     "matrix_form",
+    "model",
     "scalar_form",
     "stack_form",
     "two_key_softmax",

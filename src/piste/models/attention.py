@@ -4,20 +4,143 @@ A kernel turns queries and keys into weights. It takes them as they are: a model
 wants $1/\sqrt d$ in its scores scales both by $d^{-1/4}$.
 """
 
-import re
+import functools
 from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float
 
-from piste.values import field_error
+from piste.errors import field_error
+from piste.registry import Family
 
-Kernel = Callable[
+KernelFunction = Callable[
     [Float[Array, "query width"], Float[Array, "key width"]], Float[Array, "query key"]
 ]
+"""The queries and the keys of one head and one sequence become weights."""
+
+ALONE, SUM, COUNT, OTHER = "alone", "sum", "count", "other"
+"""What a weight depends on besides its own query and key: nothing; the sum over the keys,
+by which it is divided; their number, likewise; or the other keys in some other way."""
 
 
+@dataclass(frozen=True)
+class Kernel:
+    """How queries and keys become weights, and what that means for padding."""
+
+    function: KernelFunction
+    """Pure and differentiable, of one head and one sequence."""
+    normalised: bool = False
+    """Whether the weights of a query add up to 1."""
+    known: str = ""
+    """Which of the four words above fits; empty to find out."""
+
+    def __call__(
+        self, queries: Float[Array, "query width"], keys: Float[Array, "key width"]
+    ) -> Float[Array, "query key"]:
+        """The weights of all keys for all queries."""
+        return self.function(queries, keys)
+
+    @property
+    def divides_by(self) -> str:
+        """What the weights are divided by: a padding key must not count in it."""
+        return self.known or _divisor(self.function)
+
+
+KERNELS: Family[Kernel] = Family("kernel")
+"""All kernels by name; :func:`kernel` adds to it."""
+
+
+def kernel(
+    name: str, *, normalised: bool = False, known: str = ""
+) -> Callable[[KernelFunction], KernelFunction]:
+    r"""Add a function as a kernel that every model then takes by its name.
+
+    It sees the queries and the keys of one head and one sequence, must be differentiable,
+    and says whether the weights of a query add up to 1 (``normalised``).
+
+    >>> @kernel("cauchy")
+    ... def cauchy(queries, keys):
+    ...     return 1 / (1 + squared_distances(queries, keys))
+    >>> float(KERNELS["cauchy"](jnp.zeros((1, 2)), jnp.ones((1, 2)))[0, 0])
+    0.3333333333333333
+    >>> KERNELS["cauchy"].divides_by
+    'alone'
+    >>> KERNELS.remove("cauchy")
+    """
+
+    def add(function: KernelFunction) -> KernelFunction:
+        _check_shape(name, function)
+        KERNELS.add(name, Kernel(function, normalised, known))
+        return function
+
+    return add
+
+
+def _check_shape(name: str, function: KernelFunction) -> None:
+    # Shapes alone: numbers would start JAX before it is told how many devices to use.
+    sizes = (jax.ShapeDtypeStruct((rows, 3), jnp.float32) for rows in (2, 4))
+    shape = getattr(jax.eval_shape(function, *sizes), "shape", None)
+    if shape != (2, 4):
+        rule = f"2 queries and 4 keys must give weights of shape (2, 4), not {shape}"
+        raise field_error("kernel", name, rule)
+
+
+def check_normalised(name: str) -> None:
+    """Refuse a kernel whose weights do not do what it says of their sums."""
+    found = KERNELS[name]
+    if found.known:
+        return  # one of ours, which the tests have tried
+    sums = found(*_example()).sum(-1)
+    adds_up = bool(np.allclose(sums, 1, atol=1e-5))
+    if adds_up and not found.normalised:
+        rule = "its weights add up to 1 for every query; must say normalised=True"
+        raise field_error("kernel", name, rule)
+    if found.normalised and not adds_up:
+        rule = f"must add up to 1 for every query, as it says; adds up to {sums[0]:.3g}"
+        raise field_error("kernel", name, rule)
+
+
+def _example() -> tuple[Any, Any]:
+    random = np.random.default_rng(0)
+    return random.standard_normal((2, 3)), random.standard_normal((5, 3))
+
+
+@functools.cache
+def _divisor(function: KernelFunction) -> str:
+    """Find out by leaving keys away what the weights are divided by."""
+    queries, keys = _example()
+    with jax.ensure_compile_time_eval(), jax.enable_x64(True):
+        few = np.asarray(function(queries, keys[:2]))
+        own = np.asarray(function(queries, keys))[:, :2]
+    sums = own.sum(-1, keepdims=True)
+    for word, expected in (
+        (ALONE, own),
+        (SUM, own / np.where(sums == 0, 1, sums)),
+        (COUNT, own * len(keys) / 2),
+    ):
+        if np.allclose(few, expected):
+            return word
+    return OTHER
+
+
+def squared_distances(
+    queries: Float[Array, "query width"], keys: Float[Array, "key width"]
+) -> Float[Array, "query key"]:
+    """Squared Euclidean distances between all queries and keys, never negative."""
+    # Distances ignore a common shift, rounding does not: put the keys around zero.
+    centre = jax.lax.stop_gradient(keys.mean(0))
+    queries, keys = queries - centre, keys - centre
+    norms = (queries**2).sum(-1)[:, None] + (keys**2).sum(-1)
+    squares = norms - 2 * queries @ keys.T
+    # A maximum would also clip the derivatives where a query meets its key.
+    return squares + jax.lax.stop_gradient(jnp.maximum(-squares, 0))
+
+
+@kernel("softmax", normalised=True, known=SUM)
 def softmax(
     queries: Float[Array, "query width"], keys: Float[Array, "key width"]
 ) -> Float[Array, "query key"]:
@@ -49,6 +172,7 @@ def _logistic_jvp(primals, tangents):
     return _logistic(z), slope * change
 
 
+@kernel("gaussian", known=ALONE)
 def gaussian(
     queries: Float[Array, "query width"], keys: Float[Array, "key width"]
 ) -> Float[Array, "query key"]:
@@ -56,6 +180,7 @@ def gaussian(
     return jnp.exp(-squared_distances(queries, keys) / 2)
 
 
+@kernel("gaussian-rows", normalised=True, known=SUM)
 def gaussian_rows(
     queries: Float[Array, "query width"], keys: Float[Array, "key width"]
 ) -> Float[Array, "query key"]:
@@ -66,6 +191,7 @@ def gaussian_rows(
     return jax.nn.softmax(queries @ keys.T - (keys**2).sum(-1) / 2, axis=-1)
 
 
+@kernel("gaussian-mean", known=COUNT)
 def gaussian_mean(
     queries: Float[Array, "query width"], keys: Float[Array, "key width"]
 ) -> Float[Array, "query key"]:
@@ -73,6 +199,7 @@ def gaussian_mean(
     return gaussian(queries, keys) / keys.shape[0]
 
 
+@kernel("linear", known=ALONE)
 def linear(
     queries: Float[Array, "query width"], keys: Float[Array, "key width"]
 ) -> Float[Array, "query key"]:
@@ -80,65 +207,8 @@ def linear(
     return queries @ keys.T
 
 
-def squared_distances(
-    queries: Float[Array, "query width"], keys: Float[Array, "key width"]
-) -> Float[Array, "query key"]:
-    """Squared Euclidean distances between all queries and keys, never negative."""
-    # Distances ignore a common shift, rounding does not: put the keys around zero.
-    centre = jax.lax.stop_gradient(keys.mean(0))
-    queries, keys = queries - centre, keys - centre
-    norms = (queries**2).sum(-1)[:, None] + (keys**2).sum(-1)
-    squares = norms - 2 * queries @ keys.T
-    # A maximum would also clip the derivatives where a query meets its key.
-    return squares + jax.lax.stop_gradient(jnp.maximum(-squares, 0))
-
-
-KERNELS: dict[str, Kernel] = {
-    "softmax": softmax,
-    "gaussian": gaussian,
-    "gaussian-rows": gaussian_rows,
-    "gaussian-mean": gaussian_mean,
-    "linear": linear,
-}
-"""All kernels by name; :func:`add_kernel` adds to it."""
-
-
-def add_kernel(name: str, function: Kernel | None = None):
-    r"""Add a kernel that every model then takes by its name; also as a decorator.
-
-    It sees the queries and the keys of one head and one sequence, and must be
-    differentiable.
-
-    >>> @add_kernel("cauchy")
-    ... def cauchy(queries, keys):
-    ...     return 1 / (1 + squared_distances(queries, keys))
-    >>> float(KERNELS["cauchy"](jnp.zeros((1, 2)), jnp.ones((1, 2)))[0, 0])
-    0.3333333333333333
-    >>> del KERNELS["cauchy"]
-    """
-    if function is None:
-        return lambda given: add_kernel(name, given)
-    if not isinstance(name, str) or not re.fullmatch(
-        r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name
-    ):
-        raise field_error("kernel", name, "must be words of a–z and 0–9, joined by -")
-    if name in KERNELS:
-        raise field_error("kernel", name, "is there already; choose another name")
-    _check_shape(name, function)
-    KERNELS[name] = function
-    return function
-
-
-def _check_shape(name: str, function: Kernel) -> None:
-    queries, keys = jnp.zeros((2, 3)), jnp.zeros((4, 3))
-    shape = getattr(jax.eval_shape(function, queries, keys), "shape", None)
-    if shape != (2, 4):
-        rule = f"2 queries and 4 keys must give weights of shape (2, 4), not {shape}"
-        raise field_error("kernel", name, rule)
-
-
 def attend(
-    kernel: Kernel,
+    kernel: KernelFunction,
     queries: Float[Array, "query width"],
     keys: Float[Array, "key width"],
     values: Float[Array, "key channel"],

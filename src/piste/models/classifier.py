@@ -5,17 +5,23 @@ model of the second paper's experiments on text and Pathfinder, with the choices
 public code of its dimensions (Chen et al. 2021, arXiv:2111.00035).
 """
 
+from typing import Any
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, Key
 
-from piste.values import field_error, option, value
+from piste.errors import field_error
+from piste.values import option
 
+from ._base import AbstractModel, model
 from .attention import KERNELS
 from .dropout import dropout
 from .multi_head import attend_heads
 
+SIZES = ("vocabulary", "length", "classes")
+"""What the classifier must know of a task to draw its weights."""
 EPSILON = 1e-5
 """Added to variances in LayerNorm, as PyTorch does."""
 
@@ -73,8 +79,8 @@ class ClassifierWeights(eqx.Module):
     head_out: Linear
 
 
-@value
-class Classifier:
+@model("classifier")
+class Classifier(AbstractModel):
     r"""Transformer classifier: $x \leftarrow x + \mathrm{MH}(\mathrm{LN}\,x)$, then
     $x \leftarrow x + \mathrm{MLP}(\mathrm{LN}\,x)$, in every layer.
 
@@ -82,26 +88,33 @@ class Classifier:
     $-\|q-k\|^2/(2\sqrt d)$ for the Gaussian, whose weights are not normalised.
     """  # noqa: D205
 
-    layers: int = option(default=2, least=1, most=1000)
+    shares_batches = True
+
+    layers: int = option(default=2, minimum=1, maximum=1000)
     """Number of blocks, $L$; each is compiled by itself."""
-    dimension: int = option(default=64, least=1)
+    dimension: int = option(default=64, minimum=1)
     """Dimension of a token, $D$."""
-    hidden: int = option(default=128, least=1)
+    hidden: int = option(default=128, minimum=1)
     """Neurons of the MLPs in the blocks and in the head."""
-    heads: int = option(default=2, least=1)
+    heads: int = option(default=2, minimum=1)
     """Attention heads, $H$; each has width $d = D/H$."""
-    kernel: str = option(default="softmax", among=KERNELS)
+    kernel: str = option(default="softmax", choices=KERNELS)
     """How queries and keys become attention weights."""
-    dropout: float = option(default=0.1, least=0, below=1)
+    dropout: float = option(default=0.1, minimum=0, less_than=1)
     """Probability of dropping an entry of the embeddings and of every update."""
 
-    embedding_scale: float = option(default=0.02, above=0)
+    embedding_scale: float = option(default=0.02, greater_than=0)
     """Standard deviation of the initial embeddings and positions."""
 
     def __post_init__(self):
         if self.dimension % self.heads:
             rule = f"must be a multiple of heads = {self.heads}"
             raise field_error("dimension", self.dimension, rule)
+
+    def draw_weights(self, task: Any, *, key: Key[Array, ""]) -> "ClassifierWeights":
+        """The weights for the task's vocabulary, length and classes."""
+        sizes = {name: getattr(task, name) for name in SIZES}
+        return self.init(key=key, **sizes)
 
     def init(
         self, *, key: Key[Array, ""], vocabulary: int, length: int, classes: int

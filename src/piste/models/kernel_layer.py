@@ -6,17 +6,20 @@ trained and $W^O$ is fixed ("Unraveling the Gradient Descent Dynamics of Transfo
 """
 
 import dataclasses
+from typing import Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, Key
 
+from piste.errors import field_error
 from piste.streams import Stream, stream
 from piste.tasks.token_regression import RegressionData, TokenRegression, normals
-from piste.values import field_error, option, value
+from piste.values import option
 
-from .attention import KERNELS, Kernel, attend, softmax
+from ._base import AbstractModel, model
+from .attention import KERNELS, KernelFunction, attend, softmax
 
 MATRICES = {"Q": "query", "K": "key", "V": "value"}
 """The letter of each matrix that can be trained."""
@@ -32,38 +35,43 @@ class KernelWeights(eqx.Module):
     output: Float[Array, "head width output"]
 
 
-@value
-class KernelLayer:
+@model("kernel-layer")
+class KernelLayer(AbstractModel):
     r"""$H$ heads of width $d$ with one kernel; which matrices are trained, and from where.
 
     The matched start makes every query near its own key: the Gaussian kernel then has
     large derivatives in $W^Q$, and softmax is saturated at one key.
     """
 
-    heads: int = option(default=4, least=1)
+    heads: int = option(default=4, minimum=1)
     """Attention heads, $H$."""
-    width: int = option(default=8, least=1)
+    width: int = option(default=8, minimum=1)
     """Width of a head, $d$."""
-    kernel: str = option(default="softmax", among=KERNELS)
+    kernel: str = option(default="softmax", choices=KERNELS)
     """How queries and keys become attention weights."""
-    train: str = option(default="QKV", among=SUBSETS)
+    train: str = option(default="QKV", choices=SUBSETS)
     """Letters of the matrices that are trained."""
-    init: str = option(default="random", among=("random", "matched"))
+    init: str = option(default="random", choices=("random", "matched"))
     r"""$W_h^Q, W_h^K$: independent $N(0, s^2/D)$; or $W_h^K$ is $s$ times orthogonal
     and $W_h^Q = W_h^K + r N(0, 1/D)$."""
-    values: str = option(default="zero", among=("zero", "random", "signed"))
+    values: str = option(default="zero", choices=("zero", "random", "signed"))
     r"""$W_h^V$: 0; $N(0, v^2/D)$; or such that $W_h^V W_h^O = (N(0, v^2/D), (-1)^h)$."""
-    output: str = option(default="random", among=("random", "equal"))
+    output: str = option(default="random", choices=("random", "equal"))
     r"""$W_h^O$: $N(0, \alpha^2/d)$; or $\alpha$ times orthonormal columns, so that all
     heads weigh the same."""
-    key_scale: float = option(default=1.0, above=0)
+    key_scale: float = option(default=1.0, greater_than=0)
     """Scale $s$ of queries and keys."""
-    query_offset: float = option(default=0.7, least=0)
+    query_offset: float = option(default=0.7, minimum=0)
     """How far matched queries are from their keys, $r$."""
-    value_scale: float = option(default=0.5, above=0)
+    value_scale: float = option(default=0.5, greater_than=0)
     """Scale $v$ of the values."""
-    output_scale: float = option(default=1.0, above=0)
+    output_scale: float = option(default=1.0, greater_than=0)
     r"""Scale $\alpha$ of the output."""
+
+    def draw_weights(self, task: Any, *, key: Key[Array, ""]) -> KernelWeights:
+        """The matrices for the task's tokens and targets."""
+        sizes = {"dimension": task.dimension, "outputs": task.outputs}
+        return self.init_weights(key=key, **sizes)
 
     def init_weights(
         self, *, key: Key[Array, ""], dimension: int, outputs: int
@@ -137,14 +145,18 @@ def queries_and_keys(
 
 
 def attention(
-    kernel: Kernel, weights: KernelWeights, tokens: Float[Array, "token dimension"]
+    kernel: KernelFunction,
+    weights: KernelWeights,
+    tokens: Float[Array, "token dimension"],
 ) -> Float[Array, "head token token"]:
     """The weights $S_h$ of all heads, query token by key token."""
     return jax.vmap(kernel)(*queries_and_keys(weights, tokens))
 
 
 def multi_head(
-    kernel: Kernel, weights: KernelWeights, tokens: Float[Array, "token dimension"]
+    kernel: KernelFunction,
+    weights: KernelWeights,
+    tokens: Float[Array, "token dimension"],
 ) -> Float[Array, "token output"]:
     r"""$\mathrm{MH}(M; X) = \sum_h S_h X W_h^V W_h^O$."""
     queries, keys = queries_and_keys(weights, tokens)
@@ -155,7 +167,7 @@ def multi_head(
 
 
 def features(
-    kernel: Kernel,
+    kernel: KernelFunction,
     weights: KernelWeights,
     tokens: Float[Array, "sequence token dimension"],
 ) -> Float[Array, "row column"]:
@@ -173,7 +185,7 @@ def features(
 
 
 def squared_loss(
-    kernel: Kernel, weights: KernelWeights, data: RegressionData
+    kernel: KernelFunction, weights: KernelWeights, data: RegressionData
 ) -> Float[Array, ""]:
     r"""$f(M) = \frac12\sum_i\|\mathrm{MH}(M; X_i) - y_i\|^2$."""
     outputs = jax.vmap(lambda tokens: multi_head(kernel, weights, tokens))
@@ -188,9 +200,7 @@ def begin(
 ) -> tuple[RegressionData, KernelWeights]:
     """Draw data and weights, and fill in the targets that depend on both."""
     data, key = task.datasets(None, seed=seed)[0], stream(seed, Stream.INIT)
-    weights = model.init_weights(
-        key=key, dimension=task.dimension, outputs=task.outputs
-    )
+    weights = model.draw_weights(task, key=key)
     teacher = teacher_key(seed)
     return fill_targets(task.targets, model, weights, data, key=teacher), weights
 
@@ -245,7 +255,7 @@ def teacher_weights(
 
 
 def hardest_targets(
-    kernel: Kernel, weights: KernelWeights, data: RegressionData
+    kernel: KernelFunction, weights: KernelWeights, data: RegressionData
 ) -> Float[Array, "sequence token output"]:
     r"""The left singular vector of $\sigma_{min}(B_0)$: what $W^V$ learns last."""
     left, _, _ = jnp.linalg.svd(features(kernel, weights, data.tokens))

@@ -1,7 +1,7 @@
 r"""Attention of several heads over a batch of padded sequences, for every kernel.
 
 **Padding.** A kernel's weights are $g(q_i,k_j)$ as they are, divided by their sum over the
-keys (``"rows"``) or by the number of keys (``"mean"``); :data:`NORMALISED` says which. A
+keys or by the number of keys; its ``divides_by`` says which. A
 padding key has $g = 0$ and does not count. So, for any kernel: multiply its weights by the
 mask, then divide them by their sum over $j$, or multiply by $n$ over the number of real
 keys, or leave them. A query without a real key attends to nothing and gets 0.
@@ -13,18 +13,11 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
-from .attention import KERNELS
+from .attention import COUNT, KERNELS, SUM
 from .fast_attention import gaussian_attention, softmax_attention
 
 Heads = Float[Array, "batch head position width"]
 Mask = Bool[Array, "batch position"]
-
-NORMALISED: dict[str, str] = {
-    "softmax": "rows",
-    "gaussian-rows": "rows",
-    "gaussian-mean": "mean",
-}
-"""How the kernels that divide by something do; the others are not named here."""
 
 
 def attend_heads(
@@ -64,20 +57,20 @@ def plain_heads(
 ) -> Heads:
     """The same for any kernel, with all weights of all heads in memory at once."""
     weights = jax.vmap(jax.vmap(KERNELS[kernel]))(queries, keys)
-    return masked(weights, mask, NORMALISED.get(kernel)) @ values
+    return masked(weights, mask, KERNELS[kernel].divides_by) @ values
 
 
 def masked(
     weights: Float[Array, "batch head query key"],
     mask: Bool[Array, "batch key"],
-    normalised: str | None,
+    divides_by: str,
 ) -> Float[Array, "batch head query key"]:
     """The weights that the kernel would have without the padding keys."""
     weights = jnp.where(mask[:, None, None], weights, 0)
-    if normalised == "rows":
+    if divides_by == SUM:
         sums = weights.sum(-1, keepdims=True)
         return weights / jnp.where(sums > 0, sums, 1)
-    if normalised == "mean":
+    if divides_by == COUNT:
         scale = mask.shape[-1] / _count(mask)
         return weights * scale.astype(weights.dtype)[:, None, None, None]
     return weights

@@ -1,13 +1,16 @@
 """One attention layer on one-hot tokens, and a softmax over labels."""
 
+from typing import Any
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int, Key
 
-from piste.values import option, value
+from piste.values import option
 
+from ._base import AbstractModel, model
 from .attention import KERNELS, attend
 
 
@@ -18,25 +21,29 @@ class OneHotWeights(eqx.Module):
     value: Float[Array, "label token"]
 
 
-@value
-class OneHot:
+@model("one-hot")
+class OneHot(AbstractModel):
     r"""The transformer $f_{W,V}(X) = \sigma(V X \sigma(X^\top W X))$, softmax by columns.
 
     The tokens are one-hot, so the embedding has the dimension $L$ of the vocabulary.
     Another kernel takes the place of the inner softmax.
     """
 
-    train: str = option(default="both", among=("both", "attention", "value"))
+    train: str = option(default="both", choices=("both", "attention", "value"))
     """Which of $W$ (attention) and $V$ (value) is trained."""
-    start: str = option(default="random", among=("random", "permutation"))
+    start: str = option(default="random", choices=("random", "permutation"))
     """Small random weights; or $W_0 = 0$ and $V_0 = cP$, as in the theorems."""
-    init_scale: float = option(default=0.01, least=0)
+    init_scale: float = option(default=0.01, minimum=0)
     r"""Standard deviation of the random initial weights, $\sigma_0$."""
-    value_scale: float = option(default=0.0, least=0)
+    value_scale: float = option(default=0.0, minimum=0)
     """The scale $c$ of $V_0 = cP$; 0 takes the constant of the theorem: of Theorem 1 if
     only $W$ is trained, else of Theorem 2."""
-    kernel: str = option(default="softmax", among=KERNELS)
+    kernel: str = option(default="softmax", choices=KERNELS)
     """How queries and keys become attention weights."""
+
+    def draw_weights(self, task: Any, *, key: Key[Array, ""]) -> OneHotWeights:
+        """The weights for the task's vocabulary."""
+        return self.init(key=key, vocabulary=task.vocabulary)
 
     def init(self, *, key: Key[Array, ""], vocabulary: int) -> OneHotWeights:
         r"""Draw all weights from $N(0, \sigma_0^2)$; a fixed $W$ is 0."""

@@ -4,13 +4,17 @@ The last layer is the paper's read-out and everything that it has in common with
 :class:`TwoLayer` is drawn and computed alike: one head and one layer are that model.
 """
 
+from typing import Any
+
 import equinox as eqx
 import jax
 from jaxtyping import Array, Float, Key
 
-from piste.values import field_error, option, value
+from piste.errors import field_error
+from piste.values import option
 
-from .attention import KERNELS, Kernel
+from ._base import AbstractModel, model
+from .attention import KERNELS, KernelFunction
 from .two_layer import TwoLayer, TwoLayerWeights
 
 EPSILON = 1e-12
@@ -32,9 +36,18 @@ class StackWeights(eqx.Module):
     hidden: tuple[HiddenWeights, ...]
     readout: TwoLayerWeights
 
+    def arrays(self) -> dict[str, Array]:
+        """All matrices by name; the hidden layers are numbered."""
+        found = dict(vars(self.readout))
+        for depth, layer in enumerate(self.hidden):
+            found |= {
+                f"hidden_{depth}_{name}": part for name, part in vars(layer).items()
+            }
+        return found
 
-@value
-class Stack:
+
+@model("stack")
+class Stack(AbstractModel):
     r"""Attention layers with several heads; the last one is the paper's read-out.
 
     A hidden layer maps every token to $[h^{(l)} +] \sum_h W_O^h W_V^h H s_l^h$, where
@@ -43,21 +56,21 @@ class Stack:
     W_{V,j}^h H s_l^h$. Heads share out the neurons: $m_k/H$ and $m_v/H$ to each.
     """
 
-    heads: int = option(default=1, least=1)
+    heads: int = option(default=1, minimum=1)
     """Attention heads of a layer, $H$; consecutive rows of a matrix are one head."""
-    depth: int = option(default=1, least=1, most=1000)
+    depth: int = option(default=1, minimum=1, maximum=1000)
     """Attention layers, the read-out included; each is compiled by itself."""
     residual: bool = False
     """Whether a hidden layer adds to its input or replaces it, see ``path_scale``."""
     layer_norm: bool = False
     """Whether every layer reads normalised tokens, see :func:`layer_norm`."""
-    key_width: int = option(default=100, least=1)
+    key_width: int = option(default=100, minimum=1)
     """Neurons of a query and of a key matrix, all heads together, $m_k$."""
-    value_width: int = option(default=20, least=1)
+    value_width: int = option(default=20, minimum=1)
     """Neurons of a value matrix, all heads together, $m_v$."""
-    init_scale: float = option(default=0.1, above=0)
+    init_scale: float = option(default=0.1, greater_than=0)
     r"""Scale of the initial weights, $\sigma_0\sqrt{d}$."""
-    kernel: str = option(default="softmax", among=KERNELS)
+    kernel: str = option(default="softmax", choices=KERNELS)
     """How queries and keys become attention weights."""
 
     def __post_init__(self):
@@ -65,6 +78,10 @@ class Stack:
             if getattr(self, name) % self.heads:
                 rule = f"must be a multiple of heads = {self.heads}"
                 raise field_error(name, getattr(self, name), rule)
+
+    def draw_weights(self, task: Any, *, key: Key[Array, ""]) -> "StackWeights":
+        """The weights for tokens of the task's dimension."""
+        return self.init(key=key, dimension=task.dimension)
 
     def init(self, *, key: Key[Array, ""], dimension: int) -> StackWeights:
         r"""Draw all weights from $N(0, \sigma_0^2)$, but see :meth:`path_scale`.
@@ -128,7 +145,7 @@ def stack_form(
     model: Stack,
     weights: StackWeights,
     tokens: Float[Array, "token dimension"],
-    kernel: Kernel | None = None,
+    kernel: KernelFunction | None = None,
     nudges: Float[Array, "layer head query_token key_token"] | None = None,
 ) -> tuple[Float[Array, ""], tuple[LayerView, ...]]:
     r"""$f(W, X)$, and what every layer sees, the read-out last; ``tokens`` is $X^\top$.
@@ -154,7 +171,7 @@ def _attention(
     model: Stack,
     layer: HiddenWeights | TwoLayerWeights,
     tokens: Float[Array, "token dimension"],
-    kernel: Kernel | None,
+    kernel: KernelFunction | None,
 ) -> Float[Array, "head token token"]:
     queries = by_head(model, tokens @ layer.query.T)
     keys = by_head(model, tokens @ layer.key.T)

@@ -1,13 +1,16 @@
 """One attention layer and a fixed linear layer, in two equivalent forms."""
 
+from typing import Any
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Key
 
-from piste.values import option, value
+from piste.values import option
 
-from .attention import KERNELS, Kernel, attend
+from ._base import AbstractModel, model
+from .attention import KERNELS, KernelFunction, attend
 
 
 class TwoLayerWeights(eqx.Module):
@@ -23,22 +26,26 @@ class TwoLayerWeights(eqx.Module):
         return (self.value_plus - self.value_minus).mean(0)
 
 
-@value
-class TwoLayer:
+@model("two-layer")
+class TwoLayer(AbstractModel):
     r"""The two-layer transformer $f = F_1 - F_{-1}$ (Li et al. 2025).
 
     $F_j = \frac{1}{m_v}\sum_l 1^\top W_{V,j} X\,\mathrm{softmax}(X^\top W_K^\top W_Q
     x^{(l)})$, with no $1/\sqrt{m_k}$ in the softmax.
     """
 
-    key_width: int = option(default=100, least=1)
+    key_width: int = option(default=100, minimum=1)
     """Neurons of the query and of the key matrix, $m_k$."""
-    value_width: int = option(default=20, least=1)
+    value_width: int = option(default=20, minimum=1)
     """Neurons of each value matrix, $m_v$."""
-    init_scale: float = option(default=0.1, above=0)
+    init_scale: float = option(default=0.1, greater_than=0)
     r"""Scale of the initial weights, $\sigma_0\sqrt{d}$."""
-    kernel: str = option(default="softmax", among=KERNELS)
+    kernel: str = option(default="softmax", choices=KERNELS)
     """How queries and keys become attention weights."""
+
+    def draw_weights(self, task: Any, *, key: Key[Array, ""]) -> TwoLayerWeights:
+        """The weights for tokens of the task's dimension."""
+        return self.init(key=key, dimension=task.dimension)
 
     def init(self, *, key: Key[Array, ""], dimension: int) -> TwoLayerWeights:
         r"""Draw all weights from $N(0, \sigma_0^2)$."""
@@ -53,7 +60,9 @@ class TwoLayer:
 
 
 def matrix_form(
-    weights: TwoLayerWeights, tokens: Float[Array, "token dimension"], kernel: Kernel
+    weights: TwoLayerWeights,
+    tokens: Float[Array, "token dimension"],
+    kernel: KernelFunction,
 ) -> Float[Array, ""]:
     r"""$f(W, X)$ as written with matrices; ``tokens`` is $X^\top$."""
     queries, keys = tokens @ weights.query.T, tokens @ weights.key.T
@@ -65,7 +74,9 @@ def matrix_form(
 
 
 def scalar_form(
-    weights: TwoLayerWeights, tokens: Float[Array, "token dimension"], kernel: Kernel
+    weights: TwoLayerWeights,
+    tokens: Float[Array, "token dimension"],
+    kernel: KernelFunction,
 ) -> Float[Array, ""]:
     r"""The same $f(W, X)$ from the attention that each token receives.
 

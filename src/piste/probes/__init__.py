@@ -1,6 +1,5 @@
-"""What is measured while a model trains."""
+"""What is measured while a model trains; ``_base.py`` is the contract of a probe."""
 
-from ._base import OFTEN, RARELY, Probe
-from .two_token import LAYERS, PROBES, MarginView, TwoTokenView
+from ._base import BROUGHT, OFTEN, RARELY, Probe, probe
 
-__all__ = ["LAYERS", "MarginView", "OFTEN", "PROBES", "RARELY", "Probe", "TwoTokenView"]
+__all__ = ["BROUGHT", "OFTEN", "RARELY", "Probe", "probe"]

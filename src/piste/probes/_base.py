@@ -6,6 +6,8 @@ from typing import Any
 
 from jaxtyping import Array, Float
 
+from piste.errors import field_error
+
 OFTEN = "step"
 """The dimension of what is measured at every record."""
 RARELY = "test_step"
@@ -28,3 +30,35 @@ class Probe:
     """Whether the data is the test set."""
     on_form: bool = False
     """Whether it is a function of the form and its parameters, not of a view."""
+
+
+BROUGHT: dict[type, dict[str, Probe]] = {}
+"""Probes that were added to views from outside, by the class of the view."""
+
+
+def probe(
+    name: str,
+    *,
+    of: type,
+    symbol: str,
+    meaning: str,
+    dims: tuple[str, ...] = (),
+    along: str = OFTEN,
+    on_test: bool = False,
+):
+    """Add a function of a view as a probe: every run that has such a view measures it.
+
+    ``of`` is the class of the view, ``dims`` names the axes of what is measured.
+    """
+    if not isinstance(name, str) or not name.isidentifier():
+        raise field_error("probe", name, "must be a name that Python takes")
+
+    def add(compute: Callable[[Any], Float[Array, "..."]]):
+        known = BROUGHT.setdefault(of, {})
+        if name in known:
+            rule = "is the name of another probe already; choose another name"
+            raise field_error("probe", name, rule)
+        known[name] = Probe(name, symbol, meaning, compute, dims, along, on_test)
+        return compute
+
+    return add

@@ -1,22 +1,19 @@
-"""How a model is trained."""
+"""How a model is trained; ``_base.py`` is the contract of a rule."""
 
-from piste.values import family
-
+from ._base import RULES, AbstractDescent, AbstractRule, rule
 from .descent import GD, NormalisedGD, SignGD
 from .flow import Flow
 from .momentum import Adam, Lion
 
-Rule = SignGD | GD | NormalisedGD | Adam | Lion | Flow
-
-RULES = family(
-    {
-        "signgd": SignGD,
-        "gd": GD,
-        "normalised-gd": NormalisedGD,
-        "adam": Adam,
-        "lion": Lion,
-        "flow": Flow,
-    }
-)
-
-__all__ = ["GD", "RULES", "Adam", "Flow", "Lion", "NormalisedGD", "Rule", "SignGD"]
+__all__ = [
+    "GD",
+    "RULES",
+    "AbstractDescent",
+    "AbstractRule",
+    "Adam",
+    "Flow",
+    "Lion",
+    "NormalisedGD",
+    "SignGD",
+    "rule",
+]

@@ -1,5 +1,6 @@
 """Rules without memory: gradient, sign gradient and normalised gradient descent."""
 
+import dataclasses
 from collections.abc import Callable
 from typing import Any
 
@@ -7,7 +8,9 @@ import jax
 import jax.numpy as jnp
 import optax
 
-from piste.values import option, value
+from piste.values import option
+
+from ._base import AbstractDescent, Surroundings, rule
 
 
 def clipped(gradient: Any, norm: Callable, most: Any) -> Any:
@@ -18,13 +21,15 @@ def clipped(gradient: Any, norm: Callable, most: Any) -> Any:
     return jax.tree.map(lambda part: scale * part, gradient)
 
 
-@value
-class GD:
+@rule("gd")
+class GD(AbstractDescent):
     r"""Gradient descent, $w \leftarrow w - \eta\nabla L$."""
 
-    learning_rate: float = option(default=0.1, above=0)
+    entrywise = True
+    along_gradient = True
+    learning_rate: float = option(default=0.1, greater_than=0)
     r"""Step size, $\eta$, in its unit."""
-    unit: str = option(default="absolute", among=("absolute", "curvature"))
+    unit: str = option(default="absolute", choices=("absolute", "curvature"))
     r"""What the step size is measured in: 1, or $1/\lambda$ with $\lambda$ the largest
     curvature at the start (of the Gauss–Newton matrix where the loss is a square)."""
 
@@ -32,15 +37,34 @@ class GD:
         """The update as an optax transformation."""
         return optax.sgd(self.learning_rate)
 
+    def settle(self, form: Surroundings) -> "GD":
+        """Turn a rate in units of the curvature at the start into a plain one."""
+        if self.unit == "absolute":
+            return self
+        rate = self.learning_rate / float(_curvature(form))
+        return dataclasses.replace(self, learning_rate=rate, unit="absolute")
 
-@value
-class SignGD:
+    def time_per_step(self):
+        """A step is an Euler step of the flow, as long as the learning rate."""
+        return self.learning_rate
+
+
+@jax.jit
+def _curvature(form: Surroundings):
+    return form.curvature(form.initial())
+
+
+@rule("signgd")
+class SignGD(AbstractDescent):
     r"""Sign gradient descent, $w \leftarrow w - \eta\,\mathrm{sgn}(\nabla L)$.
 
     Here $\mathrm{sgn}(0)=0$: a weight without gradient stays.
     """
 
-    learning_rate: float = option(default=1e-4, above=0)
+    entrywise = True
+    equal_steps = True
+    sign_of_gradient = True
+    learning_rate: float = option(default=1e-4, greater_than=0)
     r"""Step size, $\eta$."""
 
     def transform(self, norm: Callable) -> optax.GradientTransformation:
@@ -48,14 +72,16 @@ class SignGD:
         return optax.sign_sgd(self.learning_rate)
 
 
-@value
-class NormalisedGD:
+@rule("normalised-gd")
+class NormalisedGD(AbstractDescent):
     r"""Normalised gradient descent, $w \leftarrow w - \eta\nabla L/\|\nabla L\|$.
 
     The norm is over all weights together, so $\eta$ is the Euclidean length of a step.
     """
 
-    learning_rate: float = option(default=0.01, above=0)
+    entrywise = True
+    along_gradient = True
+    learning_rate: float = option(default=0.01, greater_than=0)
     r"""Length of a step, $\eta$."""
 
     def transform(self, norm: Callable) -> optax.GradientTransformation:

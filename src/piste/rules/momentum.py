@@ -8,8 +8,9 @@ import jax.numpy as jnp
 import optax
 from jaxtyping import Array, Int
 
-from piste.values import option, value
+from piste.values import option
 
+from ._base import AbstractDescent, rule
 from .descent import clipped
 
 
@@ -21,23 +22,24 @@ class AdamState(NamedTuple):
     root: Any
 
 
-@value
-class Adam:
+@rule("adam")
+class Adam(AbstractDescent):
     r"""Adam, $w \leftarrow w - \eta\,\hat m/(\sqrt{\hat v} + \epsilon)$ with $0/0 := 0$.
 
     With $\beta_1=\beta_2=\epsilon=0$ it is SignGD to the last bit. The second moment is
     carried as its root, because squares of small gradients underflow.
     """
 
-    learning_rate: float = option(default=1e-4, above=0)
+    entrywise = True
+    learning_rate: float = option(default=1e-4, greater_than=0)
     r"""Step size, $\eta$."""
-    b1: float = option(default=0.9, least=0, below=1)
+    b1: float = option(default=0.9, minimum=0, less_than=1)
     r"""Decay of the first moment, $\beta_1$."""
-    b2: float = option(default=0.999, least=0, below=1)
+    b2: float = option(default=0.999, minimum=0, less_than=1)
     r"""Decay of the second moment, $\beta_2$."""
-    eps: float = option(default=1e-8, least=0)
+    eps: float = option(default=1e-8, minimum=0)
     r"""Added to the root of the second moment, $\epsilon$."""
-    clip: float = option(default=0.0, least=0)
+    clip: float = option(default=0.0, minimum=0)
     """Norm to which a longer gradient is cut; 0 for never."""
 
     def transform(self, norm: Callable) -> optax.GradientTransformation:
@@ -71,15 +73,17 @@ class Adam:
         return -self.learning_rate * ratio
 
 
-@value
-class Lion:
+@rule("lion")
+class Lion(AbstractDescent):
     r"""Lion: the sign of an interpolated momentum (Chen et al. 2023), no weight decay."""
 
-    learning_rate: float = option(default=1e-4, above=0)
+    entrywise = True
+    equal_steps = True
+    learning_rate: float = option(default=1e-4, greater_than=0)
     r"""Step size, $\eta$."""
-    b1: float = option(default=0.9, least=0, below=1)
+    b1: float = option(default=0.9, minimum=0, less_than=1)
     r"""Weight of the momentum inside the sign, $\beta_1$."""
-    b2: float = option(default=0.99, least=0, below=1)
+    b2: float = option(default=0.99, minimum=0, less_than=1)
     r"""Decay of the momentum, $\beta_2$."""
 
     def transform(self, norm: Callable) -> optax.GradientTransformation:

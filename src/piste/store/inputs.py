@@ -6,19 +6,20 @@ A stored result is the answer to a question only if all of these are equal too.
 import hashlib
 import inspect
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 
+from piste.brought import is_brought, source_digest
 from piste.datasets.cache import VARIABLE
-from piste.dynamics import choose_form, load_data
+from piste.dynamics import choose_form, find_form, load_data
 from piste.errors import InputError
 from piste.experiment import Experiment
-from piste.models import KERNELS
+from piste.models import KERNELS, KernelFunction
+from piste.probes import BROUGHT
 from piste.values import digest, fields_of
 
 
@@ -58,7 +59,7 @@ def inputs_of(*experiments: Experiment, settings: Iterable[Any] = ()) -> Inputs:
     read = [_read(experiment) for experiment in tasks.values()]
     data = dict.fromkeys(found for found, _ in read if found)
     missing = next((reason for _, reason in read if reason), "")
-    code = _brought([*experiments, *settings])
+    code = _brought(experiments, list(settings))
     return Inputs(",".join(forms), ",".join(data), code, missing)
 
 
@@ -88,34 +89,39 @@ def _read(experiment: Experiment) -> tuple[str, str]:
 # --- code -----------------------------------------------------------------------------
 
 
-def _brought(values: Sequence[Any]) -> str:
-    """Digest of the code in these values that is not ours: kernels, calculations."""
+def _brought(experiments: Sequence[Experiment], settings: Sequence[Any]) -> str:
+    """Digest of all code that is not ours and takes part: members, kernels, probes."""
+    values = [*experiments, *settings]
     words = [word for given in values for word in fields_of(given).values()]
-    ours = KERNELS["softmax"].__module__
-    foreign = {
-        name: _program(kernel)
-        for name, kernel in sorted(KERNELS.items())
-        if name in words and getattr(kernel, "__module__", "") != ours
+    kernels = {
+        name: kernel.function
+        for name, kernel in KERNELS.items()
+        if name in words and is_brought(kernel.function)
     }
-    for kind in {type(given) for given in values}:
-        if kind.__module__.split(".")[0] != "piste":
-            foreign[f"{kind.__module__}.{kind.__name__}"] = _file(kind)
-    return digest(foreign) if foreign else ""
+    members: list[Any] = [type(given) for given in values]
+    for experiment in experiments:
+        members += [
+            type(x) for x in (experiment.task, experiment.model, experiment.rule)
+        ]
+        members.append(find_form(experiment).build)
+    # Whether a probe is measured is known only once a form is built: count all.
+    members += [
+        probe.compute for probes in BROUGHT.values() for probe in probes.values()
+    ]
+    foreign = {
+        f"{member.__module__}.{member.__qualname__}": source_digest(member)
+        for member in members
+        if is_brought(member)
+    }
+    foreign |= {name: _program(function) for name, function in kernels.items()}
+    return digest(sorted(foreign.items())) if foreign else ""
 
 
-def _file(kind: type) -> str:
-    """Digest of the file in which a class is."""
-    try:
-        content = Path(inspect.getfile(kind)).read_bytes()
-    except (OSError, TypeError):  # typed at a prompt
-        content = b""
-    return hashlib.sha256(content).hexdigest()
-
-
-def _program(kernel: Callable) -> str:
+def _program(kernel: KernelFunction) -> str:
     """Digest of a kernel: its source, and the program of its value and derivative.
 
-    The program also shows what the source does not: helpers and numbers from elsewhere.
+    The program also shows what the source does not: helpers and numbers from elsewhere,
+    also for a kernel that was typed at a prompt.
     """
 
     def value_and_derivative(queries, keys):
@@ -123,14 +129,13 @@ def _program(kernel: Callable) -> str:
         return weights, pull(weights)
 
     with jax.enable_x64(True):
-        lowered = jax.jit(value_and_derivative).lower(
-            jnp.zeros((3, 2)), jnp.ones((5, 2))
-        )
+        sizes = (jax.ShapeDtypeStruct((rows, 2), jnp.float64) for rows in (3, 5))
+        lowered = jax.jit(value_and_derivative).lower(*sizes)
     text = lowered.as_text() + _source(kernel)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _source(kernel: Callable) -> str:
+def _source(kernel: KernelFunction) -> str:
     try:
         return inspect.getsource(inspect.unwrap(kernel))
     except (OSError, TypeError):  # typed at a prompt, or not a plain function

@@ -8,7 +8,8 @@ import numpy as np
 import xarray as xr
 
 from piste.dynamics import Chunk, Plan, System
-from piste.probes import LAYERS, OFTEN, RARELY
+from piste.probes import OFTEN, RARELY
+from piste.probes.two_token import LAYERS
 
 from .arrays import Arrays, open_arrays
 

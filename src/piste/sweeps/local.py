@@ -99,7 +99,7 @@ def _run_cells(
     plan = Plan.of(cells[0].experiment)
     filled = cells + [cells[-1]] * (size - len(cells))
     with jax.enable_x64(True):
-        systems = [build(cell.experiment, whole=True) for cell in filled]
+        systems = [build(cell.experiment, pad_for_batching=True) for cell in filled]
         stacked = jax.tree.map(lambda *leaves: jnp.stack(leaves), *systems)
         system = dataclasses.replace(stacked, only=tuple(probes))
         state, chunks = jax.vmap(System.start)(system), []

@@ -1,7 +1,6 @@
-"""Data distributions with known ground truth."""
+"""Data distributions with known ground truth; ``_base.py`` is their contract."""
 
-from piste.values import family
-
+from ._base import TASKS, AbstractTask, task
 from .decision_lists import DecisionLists
 from .noisy_images import NoisyImages
 from .pathfinder import Pathfinder
@@ -11,30 +10,18 @@ from .token_regression import RegressionData, TokenRegression
 from .token_sequences import SequenceSets, TokenSequences
 from .two_token import TwoTokenData
 
-Task = SignalNoise | NoisyImages | DecisionLists | TokenRegression | Text | Pathfinder
-
-TASKS = family(
-    {
-        "signal-noise": SignalNoise,
-        "noisy-images": NoisyImages,
-        "decision-lists": DecisionLists,
-        "token-regression": TokenRegression,
-        "text": Text,
-        "pathfinder": Pathfinder,
-    }
-)
-
 __all__ = [
     "TASKS",
+    "AbstractTask",
     "DecisionLists",
     "NoisyImages",
     "Pathfinder",
     "RegressionData",
     "SequenceSets",
     "SignalNoise",
-    "Task",
     "Text",
     "TokenRegression",
     "TokenSequences",
     "TwoTokenData",
+    "task",
 ]

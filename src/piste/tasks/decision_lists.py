@@ -12,9 +12,11 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Int, Key
 
-from piste.errors import InputError
-from piste.values import field_error, option, value
+from piste.errors import InputError, field_error
+from piste.streams import Stream, stream
+from piste.values import option
 
+from ._base import AbstractTask, task
 from .sequences import (
     MANY,
     AbstractSequences,
@@ -36,6 +38,7 @@ DISTRIBUTIONS = (
     "iid",
     "dirichlet-support",
 )
+
 """Their places are stored as codes, so new ones go to the end."""
 FEW_SETS = ("support", "dirichlet-support")
 """Distributions under which most sets have probability 0."""
@@ -55,6 +58,10 @@ class Instance(eqx.Module):
     permutation: Int[np.ndarray, " token"]
     lists: Int[np.ndarray, "token slot"]
     sequences: AbstractSequences
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """The lists and the permutation."""
+        return {"lists": self.lists, "permutation": self.permutation}
 
     @staticmethod
     def of(
@@ -125,33 +132,33 @@ def _check_list(token: int, given: tuple[int, ...], size: int) -> None:
         raise InputError(f"{name}: must be shorter than vocabulary = {size}")
 
 
-@value
-class DecisionLists:
+@task("decision-lists")
+class DecisionLists(AbstractTask):
     r"""Random decision lists over a vocabulary (one-hot tokens).
 
     Every token $a$ has a list $L_a = (a_1, …, a_m)$, $a_m = a$, $m \leq M$; the first of
     it that occurs in the sequence decides the label of $a$ through a permutation.
     """
 
-    vocabulary: int = option(default=30, least=2)
+    vocabulary: int = option(default=30, minimum=2)
     """Tokens, $L$."""
-    length: int = option(default=6, least=1)
+    length: int = option(default=6, minimum=1)
     """Tokens in a sequence, $n$."""
-    list_bound: int = option(default=4, least=1)
+    list_bound: int = option(default=4, minimum=1)
     """The longest list, $M$."""
-    list_lengths: str = option(default="random", among=("random", "fixed"))
+    list_lengths: str = option(default="random", choices=("random", "fixed"))
     """Whether a list has a length uniform in $1 … M$, or always $M$."""
-    distribution: str = option(default="uniform", among=DISTRIBUTIONS)
+    distribution: str = option(default="uniform", choices=DISTRIBUTIONS)
     """Sequences: uniform sets, Dirichlet weights on all sets, equal or Dirichlet weights
     on some (support, dirichlet-support), conditional Poisson sets, or independent tokens
     with repetition (iid)."""
-    support_sets: int = option(default=200, least=1)
+    support_sets: int = option(default=200, minimum=1)
     """Sets of positive probability, for ``support`` and ``dirichlet-support``."""
-    concentration: float = option(default=1.0, above=0)
+    concentration: float = option(default=1.0, greater_than=0)
     """Parameter of the Dirichlet weights."""
-    weight_spread: float = option(default=1.0, least=0)
+    weight_spread: float = option(default=1.0, minimum=0)
     """Standard deviation of the logarithm of the token weights, for ``poisson``."""
-    batch: int = option(default=4096, least=2)
+    batch: int = option(default=4096, minimum=2)
     """Sequences drawn at every step, for the form ``monte-carlo``."""
 
     def __post_init__(self):
@@ -177,8 +184,9 @@ class DecisionLists:
             rule = f"must be between L/n = {least} (every token occurs) and {upper}"
             raise field_error("support_sets", self.support_sets, rule)
 
-    def load(self) -> None:
-        """Nothing: the task is drawn, not read."""
+    def datasets(self, loaded: None, *, seed: int) -> tuple[Instance, None]:
+        """Lists and a distribution; its population is the data, so there is no test."""
+        return self.instance(key=stream(seed, Stream.DATA)), None
 
     def instance(self, *, key: Key[Array, ""]) -> Instance:
         """Draw a permutation, the lists and the distribution."""

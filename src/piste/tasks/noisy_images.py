@@ -7,9 +7,11 @@ import numpy as np
 from jaxtyping import Array, Float, Int, Key
 
 from piste.datasets import DATASETS, SIDES, ImageSet, load
+from piste.errors import field_error
 from piste.streams import Stream, stream
-from piste.values import field_error, option, value
+from piste.values import option
 
+from ._base import AbstractTask, task
 from .two_token import TwoTokenData
 
 
@@ -81,8 +83,8 @@ NOISES = {
 }
 
 
-@value
-class NoisyImages:
+@task("noisy-images")
+class NoisyImages(AbstractTask):
     r"""Two tokens: an image of one of two classes, and noise $\xi$ of the same size.
 
     Token 1 has RMS norm 1 and token 2 expected squared norm $1/\mathrm{SNR}^2$, so that
@@ -91,27 +93,27 @@ class NoisyImages:
     seeded choice, half of each class; the test images have fresh noise.
     """
 
-    dataset: str = option(default="mnist", among=tuple(DATASETS))
+    dataset: str = option(default="mnist", choices=tuple(DATASETS))
     """The images: 28×28 MNIST, or the 8×8 digits that need no download."""
     folder: str = option(default="")
     """Where the data is; if empty, ``PISTE_DATA`` or the user's cache."""
-    positive_class: int = option(default=3, least=0, most=9)
+    positive_class: int = option(default=3, minimum=0, maximum=9)
     """The digit with label +1."""
-    negative_class: int = option(default=7, least=0, most=9)
+    negative_class: int = option(default=7, minimum=0, maximum=9)
     """The digit with label −1."""
-    samples: int = option(default=100, least=2)
+    samples: int = option(default=100, minimum=2)
     """Size of the training set, $n$, half of it from each class."""
-    test_samples: int = option(default=0, least=0)
+    test_samples: int = option(default=0, minimum=0)
     """Size of the test set; 0 for all test images of the two classes."""
-    snr: float = option(default=0.35, above=0)
+    snr: float = option(default=0.35, greater_than=0)
     """RMS norm of token 1 over that of token 2, SNR."""
-    noise: str = option(default="gaussian", among=tuple(NOISES))
+    noise: str = option(default="gaussian", choices=tuple(NOISES))
     """What token 2 is made of; patch means an image of another class."""
-    noise_share: float = option(default=0.1, above=0, most=1)
+    noise_share: float = option(default=0.1, greater_than=0, maximum=1)
     """Share of pixels that sparse noise touches, $s/d$."""
-    correlation_length: float = option(default=2.0, above=0)
+    correlation_length: float = option(default=2.0, greater_than=0)
     r"""Pixels over which correlated noise is alike, $\ell$."""
-    normalisation: str = option(default="rms", among=("rms", "sample", "none"))
+    normalisation: str = option(default="rms", choices=("rms", "sample", "none"))
     """Token 1 at RMS norm 1 over the training set, at norm 1 each, or as it is."""
 
     def __post_init__(self):

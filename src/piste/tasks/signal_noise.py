@@ -4,9 +4,11 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, Key
 
+from piste.errors import field_error
 from piste.streams import Stream, stream
-from piste.values import field_error, option, value
+from piste.values import option
 
+from ._base import AbstractTask, task
 from .two_token import TwoTokenData
 
 # --- noise: every kind has expected squared norm (σ_p √s)² ---------------------------
@@ -59,8 +61,8 @@ def _shared(task, keys, size, common) -> Float[Array, "sample dimension"]:
 NOISES = {"sparse": _sparse, "correlated": _correlated, "shared": _shared}
 
 
-@value
-class SignalNoise:
+@task("signal-noise")
+class SignalNoise(AbstractTask):
     r"""Two tokens: the signal $y\mu$ and a sparse Gaussian noise patch $\xi$.
 
     $y$ is uniform on $\{±1\}$, $\mu = \|\mu\| e_1$; $\xi$ has $s$ coordinates drawn
@@ -68,32 +70,29 @@ class SignalNoise:
     The other kinds of noise relax the paper's assumption that entries are independent.
     """
 
-    samples: int = option(default=20, least=1)
+    samples: int = option(default=20, minimum=1)
     """Size of the training set, $n$."""
-    dimension: int = option(default=2000, least=2)
+    dimension: int = option(default=2000, minimum=2)
     """Dimension of a token, $d$."""
-    noise_coordinates: int = option(default=200, least=1)
+    noise_coordinates: int = option(default=200, minimum=1)
     """Non-zero coordinates of a noise token, $s$."""
-    noise_scale: float = option(default=2.0, above=0)
+    noise_scale: float = option(default=2.0, greater_than=0)
     r"""Expected noise norm, $\sigma_p\sqrt{s}$."""
-    signal_norm: float = option(default=1.0, above=0)
+    signal_norm: float = option(default=1.0, greater_than=0)
     r"""Norm of the signal, $\|\mu\|$; SNR is this over the noise scale."""
-    test_samples: int = option(default=2000, least=1)
+    test_samples: int = option(default=2000, minimum=1)
     """Size of the test set."""
-    noise: str = option(default="sparse", among=tuple(NOISES))
+    noise: str = option(default="sparse", choices=tuple(NOISES))
     """The paper's noise, or correlated between coordinates, or shared by samples."""
-    noise_correlation: float = option(default=0.9, least=0, below=1)
+    noise_correlation: float = option(default=0.9, minimum=0, less_than=1)
     r"""Correlation of neighbouring coordinates of correlated noise, $\rho$."""
-    noise_shared: float = option(default=0.5, least=0, below=1)
+    noise_shared: float = option(default=0.5, minimum=0, less_than=1)
     """Share of the variance of shared noise along the common direction, $q$."""
 
     def __post_init__(self):
         if self.noise_coordinates >= self.dimension:
             rule = f"must be between 1 and dimension − 1 = {self.dimension - 1}"
             raise field_error("noise_coordinates", self.noise_coordinates, rule)
-
-    def load(self) -> None:
-        """Nothing comes from disk."""
 
     def datasets(
         self, loaded: None, *, seed: int | Int[Array, ""]

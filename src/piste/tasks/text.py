@@ -7,8 +7,9 @@ from piste.datasets import TextSet, imdb
 from piste.datasets.tokenisers import BYTES, Rows, Vocabulary, byte_rows
 from piste.errors import InputError
 from piste.streams import Stream
-from piste.values import option, value
+from piste.values import option
 
+from ._base import AbstractTask, task
 from .token_sequences import (
     SequenceSets,
     TokenSequences,
@@ -20,8 +21,8 @@ from .token_sequences import (
 TEXTS = {"imdb": imdb.load}
 
 
-@value
-class Text:
+@task("text")
+class Text(AbstractTask):
     """A text's class from its bytes or words.
 
     The three sets share no text: the training part of the data is freed of copies and of
@@ -30,24 +31,24 @@ class Text:
     stays as it was published, so that numbers compare.
     """
 
-    dataset: str = option(default="imdb", among=tuple(TEXTS))
+    dataset: str = option(default="imdb", choices=tuple(TEXTS))
     """The texts: film reviews, positive (1) or negative (0)."""
     folder: str = option(default="")
     """Where the data is; if empty, ``PISTE_DATA`` or the user's cache."""
-    tokeniser: str = option(default="words", among=("bytes", "words"))
+    tokeniser: str = option(default="words", choices=("bytes", "words"))
     """What a token is: a byte of UTF-8, or a lower-case word or mark."""
-    frequent: int = option(default=10_000, least=1)
+    frequent: int = option(default=10_000, minimum=1)
     """Words with a token of their own, the most frequent of the training set."""
-    length: int = option(default=256, least=1)
+    length: int = option(default=256, minimum=1)
     """Tokens in a sequence; of longer texts the beginning, shorter ones are padded."""
-    train_samples: int = option(default=0, least=0)
+    train_samples: int = option(default=0, minimum=0)
     """Size of the training set; 0 for all that is left by validation."""
-    validation_samples: int = option(default=2500, least=0)
+    validation_samples: int = option(default=2500, minimum=0)
     """Size of the validation set; 0 for none."""
-    test_samples: int = option(default=0, least=0)
+    test_samples: int = option(default=0, minimum=0)
     """Size of the test set; 0 for all."""
 
-    batch: int = option(default=32, least=1)
+    batch: int = option(default=32, minimum=1)
     """Sequences of a training step."""
 
     @property
@@ -82,7 +83,14 @@ class Text:
         reason = f"{self.dataset} has {tested} test texts"
         check_size("test_samples", self.test_samples, tested, reason)
 
-    def datasets(self, texts: TextSet, *, seed: int) -> SequenceSets:
+    def datasets(
+        self, loaded: TextSet, *, seed: int
+    ) -> tuple[SequenceSets, TokenSequences]:
+        """All three sets of a seed, and the test set by itself."""
+        sets = self.sequence_sets(loaded, seed=seed)
+        return sets, sets.test
+
+    def sequence_sets(self, texts: TextSet, *, seed: int) -> SequenceSets:
         """Split the texts by a seed and turn them into tokens."""
         pool, labels = _pool(texts)
         train, validation = self._split(labels, shuffler(seed, Stream.DATA))

@@ -8,8 +8,11 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, Key
 
+from piste.errors import field_error
 from piste.streams import Stream, stream
-from piste.values import field_error, option, value
+from piste.values import option
+
+from ._base import AbstractTask, task
 
 
 class RegressionData(eqx.Module):
@@ -47,8 +50,8 @@ INPUTS = {"gaussian": _gaussian, "sphere": _sphere}
 TARGETS = ("gaussian", "teacher", "hardest")
 
 
-@value
-class TokenRegression:
+@task("token-regression")
+class TokenRegression(AbstractTask):
     r"""$N$ sequences of $n$ tokens in $\mathbb{R}^D$, a target in $\mathbb{R}^o$ for each.
 
     The objective is $f = \frac12\sum_i\|\mathrm{MH}(X_i) - y_i\|^2$; all data is training
@@ -56,17 +59,17 @@ class TokenRegression:
     which fills them in (:func:`piste.models.kernel_layer.begin`).
     """
 
-    sequences: int = option(default=8, least=1)
+    sequences: int = option(default=8, minimum=1)
     """Sequences, $N$."""
-    length: int = option(default=4, least=1)
+    length: int = option(default=4, minimum=1)
     """Tokens of a sequence, $n$."""
-    dimension: int = option(default=8, least=1)
+    dimension: int = option(default=8, minimum=1)
     """Dimension of a token, $D$."""
-    outputs: int = option(default=1, least=1)
+    outputs: int = option(default=1, minimum=1)
     """Dimension of a target, $o$."""
-    inputs: str = option(default="gaussian", among=INPUTS)
+    inputs: str = option(default="gaussian", choices=INPUTS)
     r"""Entries $N(0,1)$, or tokens $(x, 1)$ of norm $\sqrt D$, $x$ on a sphere."""
-    targets: str = option(default="gaussian", among=TARGETS)
+    targets: str = option(default="gaussian", choices=TARGETS)
     """N(0,1); what a softmax teacher says; or the direction that is learnt last."""
 
     def __post_init__(self):
@@ -76,9 +79,6 @@ class TokenRegression:
             )
         if self.targets == "hardest" and self.outputs > 1:
             raise field_error("outputs", self.outputs, "must be 1 for hardest targets")
-
-    def load(self) -> None:
-        """Nothing comes from disk."""
 
     def datasets(
         self, loaded: None, *, seed: int | Int[Array, ""]

@@ -5,8 +5,8 @@ import jax
 import numpy as np
 from jaxtyping import Bool, Int, Integer
 
+from piste.errors import field_error
 from piste.streams import Stream
-from piste.values import field_error
 
 
 class TokenSequences(eqx.Module):

@@ -58,6 +58,10 @@ class TwoTokenData(eqx.Module):
         first, second = self.split(rows)
         return jnp.stack([jnp.broadcast_to(first, second.shape), second])
 
+    def arrays(self) -> dict[str, Array]:
+        """The tokens and labels, written out."""
+        return {"tokens": self.tokens(), "labels": self.labels}
+
     def tokens(self) -> Float[Array, "sample token dimension"]:
         """The samples written out."""
         return self.expand(self.basis).swapaxes(0, 1)

@@ -193,7 +193,7 @@ def test_a_model_of_another_task_is_one_line():
 
 def test_seeds_share_one_program():
     systems = [
-        dynamics.build(dataclasses.replace(JOINT, seed=seed), whole=True)
+        dynamics.build(dataclasses.replace(JOINT, seed=seed), pad_for_batching=True)
         for seed in range(6)
     ]
     shapes = [jax.tree.map(np.shape, system) for system in systems]

@@ -32,11 +32,11 @@ class PathfinderImages:
     apart, but may touch or cross where their newest paddles meet, as in the original.
     """
 
-    difficulty: str = option(default="hard", among=tuple(PADDLES))
+    difficulty: str = option(default="hard", choices=tuple(PADDLES))
     """How long the contours are: 6, 9 or 14 paddles on 32, 64 or 128 pixels."""
-    canvas: int = option(default=32, least=16, most=256)
+    canvas: int = option(default=32, minimum=16, maximum=256)
     """Width and height in pixels, $N$."""
-    distractors: int = option(default=10, least=0, most=100)
+    distractors: int = option(default=10, minimum=0, maximum=100)
     r"""Distractors attempted on a canvas of $32u$ pixels, on others by area.
 
     One that finds no place in five tries is left out: most do by the original's quirk,

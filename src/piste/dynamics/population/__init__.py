@@ -5,6 +5,7 @@ it groups the sequences (``listed``, ``reduced``, ``partitions``). ``perfection`
 the gradient flow of Theorem 1, ``descent`` gradient descent on $W$ or on $W$ and $V$.
 """
 
+from . import assembly as assembly
 from ._base import AbstractPopulation
 from .cases import Cases
 from .choose import (

@@ -1,9 +1,11 @@
 """Assembly of decision lists with the one-hot model: the engines are the forms."""
 
+import functools
+
 import jax
 import numpy as np
 
-from piste.errors import InputError
+from piste.errors import InputError, field_error
 from piste.experiment import Experiment
 from piste.models import OneHot
 from piste.models.one_hot import at_permutation
@@ -13,30 +15,27 @@ from piste.tasks import DecisionLists
 from piste.tasks.decision_lists import FEW_SETS, Instance
 from piste.theory.decision_lists import attention_theorem, value_theorem
 
-from .._base import AbstractForm, Assembly, Start
+from .._base import AbstractForm, InitialState
+from ..forms import form
 from .choose import choose_engine, population_loss
 from .condensed import AbstractCondensed
+from .experiments import in_theorem_1, parts_of
 from .form import WRITTEN_OUT, AttentionForm, Lists, WeightsForm
 from .listed import Listed
 from .monte_carlo import MonteCarlo
+from .needs import list_needs
 
 
-def _parts(experiment: Experiment) -> tuple[DecisionLists, OneHot]:
-    task, model = experiment.task, experiment.model
-    assert isinstance(task, DecisionLists) and isinstance(model, OneHot)
-    return task, model
-
-
-def _start(experiment: Experiment, loaded) -> Start:
-    (task, model), seed = _parts(experiment), experiment.seed
-    instance = task.instance(key=stream(seed, Stream.DATA))
+def _start(experiment: Experiment, loaded) -> InitialState:
+    (task, model), seed = parts_of(experiment), experiment.seed
+    instance, _ = task.datasets(loaded, seed=seed)
     if model.start == "permutation":
         scale = model.value_scale or theorem_scale(model, instance)
         weights = at_permutation(instance.permutation, scale)
     else:
         key = stream(seed, Stream.INIT)
-        weights = model.init(key=key, vocabulary=task.vocabulary)
-    return Start(instance, None, weights)
+        weights = model.draw_weights(task, key=key)
+    return InitialState(instance, None, weights)
 
 
 def theorem_scale(model: OneHot, instance: Instance) -> float:
@@ -45,46 +44,47 @@ def theorem_scale(model: OneHot, instance: Instance) -> float:
         return attention_theorem(instance).scale
     if instance.sequences.repeats:
         rule = "Theorem 2 has no scale c with repetition; must be above 0"
-        raise InputError(f"model.value-scale = 0: {rule}")
+        raise field_error("model.value_scale", 0, rule)
     return value_theorem(instance).scale
 
 
-def _forms(experiment: Experiment) -> dict[str, bool]:
-    (task, _), symmetric = _parts(experiment), in_theorem_1(experiment)
-    best = _best(task, symmetric)
-    sets, finite = task.distribution == "uniform", ("dirichlet", *FEW_SETS)
-    exact = not isinstance(experiment.rule, Flow)
-    holds = {
-        "reduced": symmetric and sets,
-        "partitions": symmetric and task.distribution == "iid",
-        "support": task.distribution in finite,
-        "enumeration": True,
-        "monte-carlo": exact,
-    }
-    if best == "monte-carlo" and not exact and experiment.form == "auto":
-        rule = "the flow needs an exact loss, which is too costly for this task"
-        raise InputError(f"rule = flow: {rule}; must be a discrete rule")
-    return {best: holds[best]} | holds
-
-
-def in_theorem_1(experiment: Experiment) -> bool:
-    """Whether tokens stay exchangeable: only $W$ is trained, $V = cP$, softmax."""
-    _, model = _parts(experiment)
-    return (model.train, model.start, model.kernel) == (
-        "attention",
-        "permutation",
-        "softmax",
-    )
-
-
+@functools.lru_cache(maxsize=8)
 def _best(task: DecisionLists, symmetric: bool) -> str:
     # The lists do not matter for the choice, only how many sequences there are.
     instance = task.instance(key=jax.random.key(0))
     return choose_engine(instance, train_value=not symmetric)
 
 
-def _make(name: str, experiment: Experiment, start: Start, whole: bool) -> AbstractForm:
-    (task, model), instance = _parts(experiment), start.data
+def _holds(engine: str, experiment: Experiment) -> bool:
+    """Whether an engine computes the population loss of an experiment."""
+    (task, _), symmetric = parts_of(experiment), in_theorem_1(experiment)
+    finite = ("dirichlet", *FEW_SETS)
+    return {
+        "reduced": symmetric and task.distribution == "uniform",
+        "partitions": symmetric and task.distribution == "iid",
+        "support": task.distribution in finite,
+        "enumeration": True,
+        "monte-carlo": not isinstance(experiment.rule, Flow),
+    }[engine]
+
+
+def _rank(engine: str, place: int, experiment: Experiment) -> int | None:
+    """The cheapest engine that is affordable first, then in the order of the table."""
+    best = _best(parts_of(experiment)[0], in_theorem_1(experiment))
+    flow = isinstance(experiment.rule, Flow)
+    if best == "monte-carlo" and flow and experiment.form == "auto":
+        rule = "the flow needs an exact loss, which is too costly for this task"
+        raise field_error("rule", "flow", f"{rule}; must be a discrete rule")
+    if not _holds(engine, experiment):
+        return None
+    return 0 if engine == best else 1 + place
+
+
+def _build(
+    name: str, experiment: Experiment, start: InitialState, pad_for_batching: bool
+) -> AbstractForm:
+    """The form that computes the population loss with an engine of a name."""
+    (task, model), instance = parts_of(experiment), start.data
     lists = Lists.of(instance, task.list_bound)
     try:
         population = population_loss(
@@ -92,7 +92,7 @@ def _make(name: str, experiment: Experiment, start: Start, whole: bool) -> Abstr
         )
     except InputError as error:
         # What an engine is called elsewhere, an experiment calls a form.
-        raise InputError(str(error).replace("engine = ", "form = ", 1)) from None
+        raise field_error("form", error.value, error.expected) from None
     if in_theorem_1(experiment) and not isinstance(population, MonteCarlo):
         scale = start.weights.value.max()
         place = _place(instance, population)
@@ -120,4 +120,15 @@ def _place(instance: Instance, population) -> np.ndarray | None:
     return place
 
 
-LISTS = Assembly((DecisionLists,), (OneHot,), _start, _forms, _make)
+PREFERRED = ("reduced", "partitions", "support", "enumeration", "monte-carlo")
+
+for _place_in_table, _engine in enumerate(PREFERRED):
+    form(
+        _engine,
+        for_task=DecisionLists,
+        for_model=OneHot,
+        rank=functools.partial(_rank, _engine, _place_in_table),
+        draw=_start,
+        needs=list_needs,
+        own_weights=_engine in ("enumeration", "support"),
+    )(functools.partial(_build, _engine))

@@ -1,6 +1,6 @@
 """One way to ask for a population loss, and the choice of its engine."""
 
-from piste.errors import InputError
+from piste.errors import field_error
 from piste.tasks.decision_lists import Instance
 from piste.tasks.sequences import Independent, UniformSets, WeightedSets, counted
 
@@ -30,12 +30,12 @@ def population_loss(
     is the choice where no exact engine is affordable; it draws ``batch`` sequences.
     """
     if engine not in ENGINES:
-        raise InputError(f"engine = {engine}: must be one of {', '.join(ENGINES)}")
+        raise field_error("engine", engine, f"must be one of {', '.join(ENGINES)}")
     engine = choose_engine(instance, train_value) if engine == "auto" else engine
     if engine == "monte-carlo":
         return MonteCarlo(instance, batch, kernel)
     if kernel != "softmax" and engine in ("reduced", "partitions"):
-        raise InputError(f"engine = {engine}: needs kernel softmax; use auto")
+        raise field_error("engine", engine, "needs kernel softmax; use auto")
     if engine == "reduced":
         _need(isinstance(instance.sequences, UniformSets), engine, "uniform sets")
         return Reduced.of(instance)
@@ -54,7 +54,7 @@ def exact_loss(instance: Instance, engine: str = "auto") -> AbstractPopulation:
     if isinstance(found, MonteCarlo):
         rows = counted(enumeration_rows(instance))
         cost = f"{rows} rows, at most {MOST_ROWS:.3g}"
-        raise InputError(f"engine = {engine}: no exact one is affordable ({cost})")
+        raise field_error("engine", engine, f"no exact one is affordable ({cost})")
     return found
 
 
@@ -81,7 +81,7 @@ def _enumerated(instance: Instance, engine: str, kernel: str) -> Listed:
         uniform = isinstance(instance.sequences, UniformSets)
         other = "reduced (V = cP) or monte-carlo" if uniform else "monte-carlo"
         rule = f"{counted(cost)} rows, at most {MOST_ROWS:.3g}; use {other}"
-        raise InputError(f"engine = {engine}: {rule}")
+        raise field_error("engine", engine, rule)
     return Listed.of(instance, *instance.sequences.rows(), kernel)
 
 
@@ -91,4 +91,4 @@ def _exchangeable_repeats(instance: Instance) -> bool:
 
 def _need(holds: bool, engine: str, what: str) -> None:
     if not holds:
-        raise InputError(f"engine = {engine}: needs {what}; use auto")
+        raise field_error("engine", engine, f"needs {what}; use auto")

@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
-from piste.errors import InputError
+from piste.errors import field_error
 from piste.tasks.decision_lists import Instance
 
 from ._base import AbstractPopulation
@@ -37,7 +37,7 @@ class AbstractCondensed(AbstractPopulation):
     ) -> Float[Array, ""]:
         """Not available: the symmetry needs $V = cP$."""
         rule = "holds for V = cP alone (attention_loss); use enumeration or monte-carlo"
-        raise InputError(f"engine = {self.engine}: {rule}")
+        raise field_error("engine", self.engine, rule)
 
     def condense(
         self, attention: Float[Array, "token token"]

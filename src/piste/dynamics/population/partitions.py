@@ -14,7 +14,7 @@ import equinox as eqx
 import numpy as np
 from jaxtyping import Float, Int
 
-from piste.errors import InputError
+from piste.errors import field_error
 from piste.tasks.decision_lists import Instance
 from piste.tasks.sequences import MANY, counted
 
@@ -73,7 +73,7 @@ def check_cost(instance: Instance) -> None:
     cost = sum(case_count(instance.length, int(m)) for m in lengths)
     if cost > MOST_CASES:
         rule = f"{counted(cost)} cases, at most {MOST_CASES:.2g}; use monte-carlo"
-        raise InputError(f"engine = partitions: {rule}")
+        raise field_error("engine", "partitions", rule)
 
 
 def _partition_numbers(most: int) -> list[int]:

@@ -8,7 +8,7 @@ import equinox as eqx
 import numpy as np
 from jaxtyping import Float, Int
 
-from piste.errors import InputError
+from piste.errors import field_error
 from piste.tasks.decision_lists import Instance
 
 from .cases import Cases
@@ -54,7 +54,7 @@ def check_list_bound(longest: int) -> None:
     if longest > LONGEST_LIST:
         cost = f"lists of {longest} make {2.0 ** (longest - 1):.2g} cases"
         rule = f"at most {2 ** (LONGEST_LIST - 1)}; use monte-carlo"
-        raise InputError(f"engine = reduced: {cost}, {rule}")
+        raise field_error("engine", "reduced", f"{cost}, {rule}")
 
 
 def subset_cases(vocabulary: int, length: int, m: int, bound: int) -> Cases:

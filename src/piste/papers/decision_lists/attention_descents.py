@@ -32,9 +32,9 @@ class AttentionDescents:
     """Random instances, descended on with large and with small steps."""
 
     draws: RandomInstances = RandomInstances("each", count=60, largest=10, longest=4)
-    batch: int = option(default=30, least=1)
+    batch: int = option(default=30, minimum=1)
     """Instances in a part."""
-    limit: int = option(default=5000, least=1)
+    limit: int = option(default=5000, minimum=1)
     """Steps after which a descent ends unfinished."""
 
     def parts(self) -> int:

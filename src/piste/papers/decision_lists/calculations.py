@@ -87,7 +87,7 @@ class FirstPerfect:
     """Random instances of Theorem 1, each followed to its first perfect moment."""
 
     draws: RandomInstances = RandomInstances()
-    batch: int = option(default=50, least=1)
+    batch: int = option(default=50, minimum=1)
     """Instances in a part."""
 
     def parts(self) -> int:
@@ -104,15 +104,15 @@ class FirstPerfect:
 class ScaleSweep:
     r"""One instance of Theorem 1 with $V = fcP$ for factors $f$ of the stated scale."""
 
-    vocabulary: int = option(default=30, least=2)
-    length: int = option(default=6, least=1)
-    list_bound: int = option(default=4, least=1)
-    smallest: float = option(default=1e-4, above=0)
-    largest: float = option(default=10.0, above=0)
-    factors: int = option(default=21, least=2)
-    patience: float = option(default=1000.0, above=0)
+    vocabulary: int = option(default=30, minimum=2)
+    length: int = option(default=6, minimum=1)
+    list_bound: int = option(default=4, minimum=1)
+    smallest: float = option(default=1e-4, greater_than=0)
+    largest: float = option(default=10.0, greater_than=0)
+    factors: int = option(default=21, minimum=2)
+    patience: float = option(default=1000.0, greater_than=0)
     """How long to follow a flow, in units of the bound."""
-    seed: int = option(default=3, least=0)
+    seed: int = option(default=3, minimum=0)
 
     def parts(self) -> int:
         """All factors at once."""
@@ -144,9 +144,9 @@ class Repetition:
 
     sizes: str = "8,3,2 10,4,2 12,4,3 16,5,3 20,4,2 30,6,2 30,6,4"
     """Sizes L,n,M with spaces between."""
-    patience: float = option(default=100.0, above=0)
+    patience: float = option(default=100.0, greater_than=0)
     """How long to follow a flow, in units of the bound."""
-    seed: int = option(default=7, least=0)
+    seed: int = option(default=7, minimum=0)
 
     def parts(self) -> int:
         """One for every size."""

@@ -45,11 +45,11 @@ class Descents:
 
     sizes: str = SIZES
     """Sizes L,n,m and the number of sets of positive probability."""
-    limit: int = option(default=80, least=1)
+    limit: int = option(default=80, minimum=1)
     """Steps after which a descent ends unfinished."""
-    samples: int = option(default=300, least=1)
+    samples: int = option(default=300, minimum=1)
     """Random sequences of probability 0."""
-    seed: int = option(default=0, least=0)
+    seed: int = option(default=0, minimum=0)
 
     def parts(self) -> int:
         """One for every size."""

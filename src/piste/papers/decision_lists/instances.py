@@ -24,27 +24,27 @@ FAMILIES = {
 class RandomInstances:
     """Instances of random size from one family of distributions without repetition."""
 
-    family: str = option(default="uniform", among=tuple(FAMILIES))
+    family: str = option(default="uniform", choices=tuple(FAMILIES))
     """A distribution of the task, or several in turn: all (each), those with few sets
     (few), or Dirichlet, support and Poisson (others)."""
-    count: int = option(default=200, least=1)
-    smallest: int = option(default=6, least=2)
+    count: int = option(default=200, minimum=1)
+    smallest: int = option(default=6, minimum=2)
     """The smallest vocabulary."""
-    largest: int = option(default=30, least=2)
-    shortest: int = option(default=3, least=1)
+    largest: int = option(default=30, minimum=2)
+    shortest: int = option(default=3, minimum=1)
     """The shortest sequence."""
-    longest: int = option(default=6, least=1)
-    list_bounds: str = option(default="1-4", among=("1-4", "4"))
+    longest: int = option(default=6, minimum=1)
+    list_bounds: str = option(default="1-4", choices=("1-4", "4"))
     """The bounds $M$ on the lengths of lists, one of which is drawn."""
-    list_lengths: str = option(default="random", among=("random", "fixed"))
+    list_lengths: str = option(default="random", choices=("random", "fixed"))
     """Whether a list has a length uniform in $1 … M$, or always $M$."""
-    support_sets: int = option(default=20, least=1)
+    support_sets: int = option(default=20, minimum=1)
     """Sets of positive probability, where they are few."""
-    concentration: float = option(default=1.0, above=0)
+    concentration: float = option(default=1.0, greater_than=0)
     """Parameter of the Dirichlet weights."""
-    first: int = option(default=0, least=0)
+    first: int = option(default=0, minimum=0)
     """The number of the first instance: each number fixes an instance."""
-    seed: int = option(default=0, least=0)
+    seed: int = option(default=0, minimum=0)
 
     def batches(self, size: int) -> int:
         """How many batches of a size there are."""

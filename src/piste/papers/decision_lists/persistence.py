@@ -20,11 +20,11 @@ class Persistence:
     """Random instances whose margins are recorded from t* on, closely."""
 
     draws: RandomInstances = RandomInstances()
-    batch: int = option(default=50, least=1)
+    batch: int = option(default=50, minimum=1)
     """Instances in a part."""
-    follow: float = option(default=100.0, above=BEGIN)
+    follow: float = option(default=100.0, greater_than=BEGIN)
     """How long to follow the flow, in units of t*."""
-    records: int = option(default=2000, least=2)
+    records: int = option(default=2000, minimum=2)
     """Margins that are looked at, in equal ratios of time."""
 
     def parts(self) -> int:

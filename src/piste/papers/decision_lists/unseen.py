@@ -68,11 +68,11 @@ class UnseenSequences:
     """Theorem 1 on few sets: the flow at multiples of t*, on all other sequences."""
 
     draws: RandomInstances = RandomInstances("few", count=60, largest=14, longest=4)
-    batch: int = option(default=30, least=1)
+    batch: int = option(default=30, minimum=1)
     """Instances in a part."""
-    follow: float = option(default=100.0, above=1)
+    follow: float = option(default=100.0, greater_than=1)
     """The last of three multiples of t*; the first is 1."""
-    samples: int = option(default=1000, least=1)
+    samples: int = option(default=1000, minimum=1)
     """Random sequences, where not all are listed."""
 
     def parts(self) -> int:

@@ -8,10 +8,11 @@ import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 
+from piste.errors import field_error
 from piste.models import KernelLayer
 from piste.probes.regression import RegressionView
 from piste.theory.kernels import ConvergenceTheorem
-from piste.values import field_error, option, value
+from piste.values import option, value
 
 from .descents import descend, first_theorem, floors, schedule, starts
 from .presets import KERNELS, REGRESSION
@@ -51,12 +52,12 @@ class Transition:
 
     heads: str = "1 2 3 4 5 6 8 16"
     """Numbers of heads, H, with spaces between."""
-    seeds: int = option(default=8, least=1)
-    first_seed: int = option(default=100, least=0)
-    steps: int = option(default=3000, least=1)
-    dense: int = option(default=32, least=1)
+    seeds: int = option(default=8, minimum=1)
+    first_seed: int = option(default=100, minimum=0)
+    steps: int = option(default=3000, minimum=1)
+    dense: int = option(default=32, minimum=1)
     """Every step is recorded up to here, later ones ever more thinly."""
-    format: int = option(default=FORMAT, least=FORMAT, most=FORMAT)
+    format: int = option(default=FORMAT, minimum=FORMAT, maximum=FORMAT)
     """Which numbers a part holds."""
 
     def __post_init__(self):
@@ -94,10 +95,10 @@ class Acceptance:
     r"""Targets along the left singular vector of $\sigma_{min}(B_0)$, equal heads."""
 
     heads: str = "4 8 16"
-    seeds: int = option(default=8, least=1)
-    first_seed: int = option(default=100, least=0)
-    steps: int = option(default=3000, least=2)
-    format: int = option(default=FORMAT, least=FORMAT, most=FORMAT)
+    seeds: int = option(default=8, minimum=1)
+    first_seed: int = option(default=100, minimum=0)
+    steps: int = option(default=3000, minimum=2)
+    format: int = option(default=FORMAT, minimum=FORMAT, maximum=FORMAT)
     """Which numbers a part holds."""
 
     def __post_init__(self):
@@ -130,10 +131,10 @@ class Scale:
     r"""The constants of Theorem 1 for scales of $W^Q$ and $W^K$; nothing is trained."""
 
     scales: str = "0.1 0.3 1 3"
-    heads: int = option(default=8, least=1)
-    seeds: int = option(default=8, least=1)
-    first_seed: int = option(default=100, least=0)
-    format: int = option(default=FORMAT, least=FORMAT, most=FORMAT)
+    heads: int = option(default=8, minimum=1)
+    seeds: int = option(default=8, minimum=1)
+    first_seed: int = option(default=100, minimum=0)
+    format: int = option(default=FORMAT, minimum=FORMAT, maximum=FORMAT)
     """Which numbers a part holds."""
 
     def __post_init__(self):

@@ -25,13 +25,13 @@ class Promised:
 
     heads: str = "4 5 6 8 16"
     """Numbers of heads, H, with spaces between."""
-    seeds: int = option(default=8, least=1)
-    first_seed: int = option(default=100, least=0)
-    longest_v: int = option(default=300_000, least=1)
+    seeds: int = option(default=8, minimum=1)
+    first_seed: int = option(default=100, minimum=0)
+    longest_v: int = option(default=300_000, minimum=1)
     """Most steps of W^V alone, which are cheap: its kernel matrix does not change."""
-    longest_qkv: int = option(default=30_000, least=1)
+    longest_qkv: int = option(default=30_000, minimum=1)
     """Most steps of W^Q, W^K, W^V."""
-    format: int = option(default=FORMAT, least=FORMAT, most=FORMAT)
+    format: int = option(default=FORMAT, minimum=FORMAT, maximum=FORMAT)
     """Which numbers a part holds."""
 
     def __post_init__(self):
@@ -107,9 +107,9 @@ class Region:
 
     heads: str = "4 8 16"
     """Numbers of heads, H, with spaces between."""
-    seeds: int = option(default=8, least=1)
-    first_seed: int = option(default=100, least=0)
-    steps: int = option(default=3000, least=1)
+    seeds: int = option(default=8, minimum=1)
+    first_seed: int = option(default=100, minimum=0)
+    steps: int = option(default=3000, minimum=1)
 
     def __post_init__(self):
         shapes(self.heads)

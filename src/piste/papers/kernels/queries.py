@@ -45,12 +45,12 @@ class Queries:
     """H, start and scale of Q and K, with spaces between."""
     rates: str = "0.05 0.5"
     """Step sizes η, with spaces between; the better run of each seed is marked."""
-    seeds: int = option(default=20, least=1)
-    first_seed: int = option(default=1000, least=0)
-    steps: int = option(default=2000, least=1)
-    dense: int = option(default=8, least=1)
+    seeds: int = option(default=20, minimum=1)
+    first_seed: int = option(default=1000, minimum=0)
+    steps: int = option(default=2000, minimum=1)
+    dense: int = option(default=8, minimum=1)
     """Every step is recorded up to here, later ones ever more thinly."""
-    format: int = option(default=FORMAT, least=FORMAT, most=FORMAT)
+    format: int = option(default=FORMAT, minimum=FORMAT, maximum=FORMAT)
     """Which numbers a part holds."""
 
     def __post_init__(self):

@@ -8,7 +8,7 @@ import xarray as xr
 
 from piste.claims import Condition, Status, Timeline, Verdict, detect, undecided
 from piste.claims.four_stages import HALF, NEAR_HALF
-from piste.models.multi_head import NORMALISED
+from piste.models import KERNELS
 
 from .thresholds import SLIDES_TIME, TRAINED
 
@@ -81,7 +81,7 @@ def long_enough(run: xr.Dataset) -> Condition:
 def normalised(run: xr.Dataset) -> Condition:
     """Whether the attention weights of a token add up to 1, as the statement assumes."""
     kernel = run.attrs["experiment"]["model"]["kernel"]
-    met = NORMALISED.get(kernel) == "rows"
+    met = kernel in KERNELS and KERNELS[kernel].normalised
     return Condition("attention weights that add up to 1", met, f"kernel {kernel}")
 
 

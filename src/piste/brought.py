@@ -1,0 +1,95 @@
+"""Code that is not piste's own: files that a user names, and packages of others.
+
+What such code adds to a family works everywhere. It is part of the address of whatever it
+takes part in, so that changed code is never answered from an old result.
+"""
+
+import hashlib
+import importlib.machinery
+import importlib.util
+import inspect
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from piste.errors import InputError, field_error, reason
+
+PREFIX = "piste_with_"
+"""How the modules of users' files are named; their digest follows."""
+
+
+def import_file(path: Path | None) -> ModuleType | None:
+    """Import a user's Python file, so that what it adds to the families is known.
+
+    A file that has been imported already is not run again.
+    """
+    if path is None:
+        return None
+    if not path.is_file():
+        raise field_error("with", path, "is not a file")
+    try:
+        name = PREFIX + hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+    except OSError as error:
+        raise field_error("with", path, f"cannot be read ({error.strerror})") from None
+    if name in sys.modules:
+        return sys.modules[name]
+    spec = importlib.util.spec_from_loader(name, _Source(name, path))
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException as error:
+        del sys.modules[name]
+        if isinstance(error, InputError):
+            raise InputError(f"with = {path}: {error}") from None
+        if not isinstance(error, (Exception, SystemExit)):
+            raise
+        # The last line of the user's own code, and never a page of ours.
+        said = f"cannot be imported ({reason(error)})"
+        raise field_error("with", path, said) from None
+    return module
+
+
+class _Source(importlib.machinery.SourceFileLoader):
+    """A file of any name; nothing is written beside it."""
+
+    def __init__(self, name: str, path: Path):
+        super().__init__(name, str(path))
+
+    def _cache_bytecode(self, source_path, bytecode_path, data):
+        pass
+
+
+def is_brought(member: Any) -> bool:
+    """Whether a class or a function is somebody else's."""
+    return _module(member).split(".")[0] != "piste"
+
+
+def source_digest(member: Any) -> str:
+    """Digest of the code that a class or a function comes with.
+
+    That is its file, or all files of its package: what it calls may be in another one.
+    Empty for code that is in no file, such as what was typed at a prompt.
+    """
+    top = sys.modules.get(_module(member).split(".")[0])
+    folders = [Path(folder) for folder in getattr(top, "__path__", ())]
+    files = sorted(file for folder in folders for file in folder.rglob("*.py"))
+    digest = hashlib.sha256()
+    for file in files or _own_file(member):
+        digest.update(file.read_bytes())
+    return digest.hexdigest()
+
+
+def _own_file(member: Any) -> list[Path]:
+    try:
+        return [Path(inspect.getfile(inspect.unwrap(member)))]
+    except (OSError, TypeError):
+        return []
+
+
+def _module(member: Any) -> str:
+    # A partial function has none of its own.
+    member = getattr(member, "func", member)
+    return getattr(member, "__module__", "") or ""
