@@ -18,7 +18,7 @@ NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
 
 class Family(Mapping[str, M]):
-    """The members of one noun by name, in the order in which they were added."""
+    """The members of one noun by name, in alphabetical order."""
 
     def __init__(self, noun: str):
         self.noun = noun
@@ -49,7 +49,8 @@ class Family(Mapping[str, M]):
         return self._members[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._members)
+        # Sorted, because members come in whatever order their modules are imported.
+        return iter(sorted(self._members))
 
     def __len__(self) -> int:
         return len(self._members)

@@ -56,7 +56,7 @@ WRONG = [
     ("rules/descent.py", "piste.dynamics"),
     ("probes/_base.py", "piste.experiment"),
     ("dynamics/engine.py", "piste.probes.reference"),
-    ("values.py", "piste.rules"),
+    ("values/_json.py", "piste.rules"),
 ]
 
 

@@ -64,7 +64,7 @@ def test_list_names_every_preset(capsys):
         ),
         (
             ["signgd/stages", "--rule.learning-rate", "-1"],
-            r"rule.learning-rate = -1.0: must be above 0",
+            r"rule.learning-rate = -1.0: must be greater than 0",
         ),
         (["signgd/stages", "--rule.learning-rate", "nan"], r"must be a finite number"),
         (["signgd/stages", "--steps", "ten"], r"steps = ten: must be a whole number"),
@@ -192,7 +192,7 @@ def test_light_commands_do_not_import_jax():
             ["--task.folder", "/nowhere"],
             "error: task.folder = /nowhere: is not a folder",
         ),
-        ("", ["--task.snr", "0"], "error: task.snr = 0.0: must be above 0"),
+        ("", ["--task.snr", "0"], "error: task.snr = 0.0: must be greater than 0"),
         ("", ["--task.samples", "7"], "error: task.samples = 7: must be even"),
         (
             "",

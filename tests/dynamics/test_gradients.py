@@ -17,7 +17,7 @@ from piste.dynamics.closed_form import (
     token_gradients,
 )
 from piste.models import TwoLayerWeights
-from piste.probes.two_token import reference
+from piste.probes import reference
 from piste.testing import assert_close
 from support.small import small, start
 

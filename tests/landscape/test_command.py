@@ -52,7 +52,7 @@ def test_from_end_to_end_and_again(tmp_path, capsys):
         (["--plane", "qq"], "plane = qq: must be one of qk, random, pca, hessian"),
         (["--points", "6"], "points = 6: must be odd"),
         (["--points", "many"], "points = many: must be a whole number"),
-        (["--reach=-1"], "reach = -1.0: must be above 0"),
+        (["--reach=-1"], "reach = -1.0: must be greater than 0"),
         (["--reach", "nan"], "reach = nan: must be a finite number"),
         (["--kernel-two", "gausian"], "kernel-two = gausian: must be one of"),
         (["--kernel-two", "softmax"], "kernel-two = softmax: must differ"),

@@ -163,7 +163,7 @@ def test_loss_and_accuracy_of_written_out_logits():
     [
         ({"heads": 3}, "dimension = 64: must be a multiple of heads = 3"),
         ({"layers": 0}, "layers = 0: must be at least 1"),
-        ({"dropout": 1.0}, "dropout = 1.0: must be below 1"),
+        ({"dropout": 1.0}, "dropout = 1.0: must be less than 1"),
         ({"dropout": -0.1}, "dropout = -0.1: must be at least 0"),
         ({"hidden": 0}, "hidden = 0: must be at least 1"),
     ],

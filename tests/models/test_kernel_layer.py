@@ -224,7 +224,7 @@ def test_json_brings_it_back():
         ({"train": "O"}, "train = O: must be one of Q, K, V, QK, QV, KV, QKV"),
         ({"train": ""}, "train = : must be one of Q, K, V, QK, QV, KV, QKV"),
         ({"init": "zero"}, "init = zero: must be one of random, matched"),
-        ({"key_scale": 0.0}, "key-scale = 0.0: must be above 0"),
+        ({"key_scale": 0.0}, "key-scale = 0.0: must be greater than 0"),
     ],
 )
 def test_a_bad_field_is_one_line(fields, line):

@@ -201,7 +201,7 @@ def override_model(model, **changes):
             "value-width = 10: must be a multiple of heads = 4",
         ),
         ({"residual": "no"}, "residual = no: must be true or false"),
-        ({"init_scale": 0.0}, "init-scale = 0.0: must be above 0"),
+        ({"init_scale": 0.0}, "init-scale = 0.0: must be greater than 0"),
         (
             {"kernel": "cosine"},
             f"kernel = cosine: must be one of {', '.join(KERNELS)}",

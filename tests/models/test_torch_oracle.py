@@ -6,7 +6,7 @@ import pytest
 
 from piste.dynamics import build
 from piste.models import KERNELS, matrix_form
-from piste.probes.two_token import reference
+from piste.probes import reference
 from piste.testing import assert_close
 from support.small import run, small, start
 

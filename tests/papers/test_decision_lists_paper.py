@@ -251,7 +251,7 @@ def test_a_page_of_few_studies_speaks_of_few(tmp_path, monkeypatch):
             "task.vocabulary = 80: needs about",
         ),
         (["--form", "gram"], "form = gram: does not hold for model one-hot"),
-        (["--rule.time-step", "0"], "rule.time-step = 0.0: must be above 0"),
+        (["--rule.time-step", "0"], "rule.time-step = 0.0: must be greater than 0"),
         (["--model", "two-layer"], "model = two-layer: cannot read the data of task"),
         (["--task", "signal-noise"], "model = one-hot: cannot read the data of task"),
         (["--rule.solver", "euler"], "rule.solver = euler: must be one of auto, tsit5"),

@@ -6,7 +6,7 @@ import types
 import numpy as np
 import pytest
 
-from piste.probes.two_token import reference
+from piste.probes import reference
 from piste.testing import assert_close
 
 # One sample in two dimensions, one neuron each: x⁽¹⁾ = (1, 0), x⁽²⁾ = (0, 2).

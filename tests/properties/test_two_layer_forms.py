@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from piste.models import KERNELS, TwoLayerWeights, matrix_form, scalar_form
-from piste.probes.two_token import reference
+from piste.probes import reference
 from piste.testing import assert_close
 
 matrix = jax.jit(matrix_form, static_argnums=2)

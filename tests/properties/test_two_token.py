@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from piste.probes.two_token import reference
+from piste.probes import reference
 from piste.tasks import TwoTokenData
 from piste.testing import assert_close
 from support.strategies import reals

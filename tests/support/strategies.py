@@ -20,18 +20,18 @@ from piste.tasks import (
 
 def _field(field: dataclasses.Field, kind: type) -> st.SearchStrategy:
     limits = field.metadata
-    if "among" in limits:
-        return st.sampled_from(tuple(limits["among"]))
+    if "choices" in limits:
+        return st.sampled_from(tuple(limits["choices"]))
     if kind is bool:
         return st.booleans()
     if kind is int:
-        return st.integers(limits.get("least", -1000), limits.get("most", 5000))
+        return st.integers(limits.get("minimum", -1000), limits.get("maximum", 5000))
     if kind is float:
         return st.floats(
-            min_value=limits.get("above", limits.get("least", -1e6)),
-            max_value=limits.get("below", limits.get("most", 1e6)),
-            exclude_min="above" in limits,
-            exclude_max="below" in limits,
+            min_value=limits.get("greater_than", limits.get("minimum", -1e6)),
+            max_value=limits.get("less_than", limits.get("maximum", 1e6)),
+            exclude_min="greater_than" in limits,
+            exclude_max="less_than" in limits,
             allow_nan=False,
         )
     return st.just(field.default)

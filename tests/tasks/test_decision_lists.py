@@ -153,7 +153,7 @@ SETS = np.array([[0, 1], [1, 2]])
         ),
         (
             lambda: WeightedSets(SETS, np.array([0.5, 0.5]), 2),
-            "tokens = 2: must be below 2",
+            "tokens = 2: must be less than 2",
         ),
         (
             lambda: WeightedSets(np.array([[1, 1]]), np.array([1.0]), 3),
@@ -165,7 +165,7 @@ SETS = np.array([[0, 1], [1, 2]])
         ),
         (
             lambda: PoissonSets(np.array([1.0, 0.0]), 1),
-            "weights = 0.0: must be above 0",
+            "weights = 0.0: must be greater than 0",
         ),
         (lambda: Independent(np.array([0.9]), 2), "probability = sum 0.9"),
         (lambda: draw(vocabulary=4, list_bound=4), "list-bound = 4: must be below"),

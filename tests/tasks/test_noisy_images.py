@@ -242,8 +242,8 @@ def test_sampling_can_be_mapped_over_snr():
 # --- mistakes -------------------------------------------------------------------------
 
 MISTAKES = {
-    "snr = 0.0: must be above 0": {"snr": 0.0},
-    "snr = -1.0: must be above 0": {"snr": -1.0},
+    "snr = 0.0: must be greater than 0": {"snr": 0.0},
+    "snr = -1.0: must be greater than 0": {"snr": -1.0},
     "snr = nan: must be a finite number": {"snr": float("nan")},
     "positive-class = 10: must be at most 9": {"positive_class": 10},
     "negative-class = -1: must be at least 0": {"negative_class": -1},
@@ -255,9 +255,9 @@ MISTAKES = {
     "noise = pink: must be one of gaussian, sparse, correlated, patch": {
         "noise": "pink"
     },
-    "noise-share = 0.0: must be above 0": {"noise_share": 0.0},
+    "noise-share = 0.0: must be greater than 0": {"noise_share": 0.0},
     "noise-share = 1.5: must be at most 1": {"noise_share": 1.5},
-    "correlation-length = 0.0: must be above 0": {"correlation_length": 0.0},
+    "correlation-length = 0.0: must be greater than 0": {"correlation_length": 0.0},
     "normalisation = max: must be one of rms, sample, none": {"normalisation": "max"},
 }
 

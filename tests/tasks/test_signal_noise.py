@@ -8,7 +8,7 @@ import pytest
 
 from piste.dynamics import draw
 from piste.errors import InputError
-from piste.probes.two_token import reference
+from piste.probes import reference
 from piste.streams import Stream, stream
 from piste.tasks import SignalNoise
 from piste.testing import assert_close
@@ -241,9 +241,9 @@ def test_the_floats_of_structured_noise_are_traced():
             {"noise": "pink"},
             "noise = pink: must be one of sparse, correlated, shared",
         ),
-        ({"noise_correlation": 1.0}, "noise-correlation = 1.0: must be below 1"),
+        ({"noise_correlation": 1.0}, "noise-correlation = 1.0: must be less than 1"),
         ({"noise_correlation": -0.1}, "noise-correlation = -0.1: must be at least 0"),
-        ({"noise_shared": 1.0}, "noise-shared = 1.0: must be below 1"),
+        ({"noise_shared": 1.0}, "noise-shared = 1.0: must be less than 1"),
         ({"noise_shared": -0.1}, "noise-shared = -0.1: must be at least 0"),
     ],
 )

@@ -19,11 +19,11 @@ def message(call) -> str:
 @pytest.mark.parametrize(
     ("data", "line"),
     [
-        ({"task": {"type": {}}}, "task = {}: must be one of signal-noise"),
-        ({"task": {"type": []}}, "task = []: must be one of signal-noise"),
-        ({"task": {"type": None}}, "task = None: must be one of signal-noise"),
-        ({"task": {}}, "task: must say what it is, 'is': one of signal-noise"),
-        ({"task": []}, "task = []: must be one of signal-noise"),
+        ({"task": {"type": {}}}, "task = {}: must be one of decision-lists"),
+        ({"task": {"type": []}}, "task = []: must be one of decision-lists"),
+        ({"task": {"type": None}}, "task = None: must be one of decision-lists"),
+        ({"task": {}}, "task: must have a 'type', one of decision-lists"),
+        ({"task": []}, "task = []: must be one of decision-lists"),
         ({"record": None}, "record = None: must have fields"),
         ({"record": [1]}, "record = [1]: must have fields"),
         ({"steps": None}, "steps = None: must be a whole number"),

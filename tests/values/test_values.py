@@ -10,7 +10,7 @@ from piste.rules import GD, Adam, Lion, SignGD
 from piste.tasks import SignalNoise
 from piste.values import digest, fields_of, from_json, override, to_json
 
-RULE_WORDS = "signgd, gd, normalised-gd, adam, lion, flow"
+RULE_WORDS = "adam, flow, gd, lion, normalised-gd, signgd"
 
 
 def test_override_reaches_every_depth_in_either_spelling():
@@ -51,7 +51,7 @@ MISTAKES = [
     ({"steps": True}, "steps = True: must be a whole number"),
     ({"seed": -1}, "seed = -1: must be at least 0"),
     ({"task.samples": 0}, "task.samples = 0: must be at least 1"),
-    ({"task.noise-scale": 0.0}, "task.noise-scale = 0.0: must be above 0"),
+    ({"task.noise-scale": 0.0}, "task.noise-scale = 0.0: must be greater than 0"),
     ({"task.noise-scale": "wide"}, "task.noise-scale = wide: must be a number"),
     ({"task.noise-scale": True}, "task.noise-scale = True: must be a number"),
     (
@@ -60,7 +60,7 @@ MISTAKES = [
     ),
     (
         {"rule.learning-rate": "-0.1"},
-        "rule.learning-rate = -0.1: must be above 0",
+        "rule.learning-rate = -0.1: must be greater than 0",
     ),
     (
         {"rule.learning_rate": float("nan")},
@@ -71,7 +71,7 @@ MISTAKES = [
         "rule.learning-rate = a whole number of about 400 digits: "
         "must be a finite number",
     ),
-    ({"rule": "adam", "rule.b1": 1.0}, "rule.b1 = 1.0: must be below 1"),
+    ({"rule": "adam", "rule.b1": 1.0}, "rule.b1 = 1.0: must be less than 1"),
     (
         {"rule": "adm"},
         f"rule = adm: must be one of {RULE_WORDS}; did you mean 'adam'?",

@@ -94,7 +94,8 @@ def check_normalised(name: str) -> None:
     found = KERNELS[name]
     if found.known:
         return  # one of ours, which the tests have tried
-    sums = found(*_example()).sum(-1)
+    with jax.enable_x64(True):
+        sums = np.asarray(found(*_example()).sum(-1))
     adds_up = bool(np.allclose(sums, 1, atol=1e-5))
     if adds_up and not found.normalised:
         rule = "its weights add up to 1 for every query; must say normalised=True"
@@ -106,14 +107,15 @@ def check_normalised(name: str) -> None:
 
 def _example() -> tuple[Any, Any]:
     random = np.random.default_rng(0)
-    return random.standard_normal((2, 3)), random.standard_normal((5, 3))
+    drawn = random.standard_normal((2, 3)), random.standard_normal((5, 3))
+    return jnp.asarray(drawn[0]), jnp.asarray(drawn[1])
 
 
 @functools.cache
 def _divisor(function: KernelFunction) -> str:
     """Find out by leaving keys away what the weights are divided by."""
-    queries, keys = _example()
     with jax.ensure_compile_time_eval(), jax.enable_x64(True):
+        queries, keys = _example()
         few = np.asarray(function(queries, keys[:2]))
         own = np.asarray(function(queries, keys))[:, :2]
     sums = own.sum(-1, keepdims=True)

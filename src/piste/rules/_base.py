@@ -42,7 +42,7 @@ class Surroundings(Protocol):
 
 
 @dataclasses.dataclass(frozen=True)
-class AbstractRule(abc.ABC):
+class AbstractRule(abc.ABC):  # noqa: B024 (a flow has no transform)
     """How a model is trained: a frozen value.
 
     The properties below are promises that the exact reductions rely on. A rule that

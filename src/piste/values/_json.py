@@ -35,7 +35,7 @@ def from_json(cls: Any, data: Any, path: str = "") -> Any:
     if family := family_of(cls):
         return _member_from_json(family, data, path)
     if dataclasses.is_dataclass(cls):
-        return class_from_json(cls, data, path)
+        return class_from_json(cls, _untagged(cls, data, path), path)
     if item := item_type(cls):
         return _tuple_from_json(item, data, path)
     return _scalar(cls, data, path)
@@ -51,6 +51,15 @@ def _member_from_json(family: Family[type], data: Any, path: str) -> Any:
     cls = member(family, data[TYPE], path)
     rest = {name: part for name, part in data.items() if name != TYPE}
     return class_from_json(cls, rest, path)
+
+
+def _untagged(cls: Any, data: Any, path: str) -> Any:
+    """The fields of a class that is asked for by itself; its name may stand with them."""
+    if not name_of(cls) or not isinstance(data, Mapping) or TYPE not in data:
+        return data
+    if data[TYPE] != name_of(cls):
+        raise field_error(path or TYPE, data[TYPE], f"must be {name_of(cls)}")
+    return {name: part for name, part in data.items() if name != TYPE}
 
 
 def member(family: Family[type], name: Any, path: str) -> type:
