@@ -43,7 +43,7 @@ def import_file(path: Path | None) -> ModuleType | None:
     except BaseException as error:
         del sys.modules[name]
         if isinstance(error, InputError):
-            raise InputError(f"with = {path}: {error}") from None
+            raise field_error("with", path, f"{error}") from None
         if not isinstance(error, (Exception, SystemExit)):
             raise
         # The last line of the user's own code, and never a page of ours.

@@ -7,7 +7,7 @@ from pathlib import Path
 from piste.arguments import LANDSCAPE, Parser, overrides, run_name
 from piste.brought import import_file
 from piste.devices import PLATFORMS, cores, missing_platform
-from piste.errors import InputError, one_line, shown
+from piste.errors import InputError, field_error, one_line, shown
 from piste.terminal import CLOSED_PIPE, drop_output, explained, session, tidy
 
 TRAINS = ("run", "reproduce", "landscape")
@@ -208,7 +208,7 @@ def _reproduce(options, rest: list[str]) -> int:
 
     only = [name for name in options.only.split(",") if name]
     if options.only and not only:
-        raise InputError(f"only = {options.only}: must be names with commas between")
+        raise field_error("only", options.only, "must be names with commas between")
     folder = result_folder(paper, options.out, options.quick)
     studies = chosen(paper, options.quick, only, options.theory)
     _devices_for(*(study.base for study in studies))

@@ -13,7 +13,7 @@ import xarray as xr
 
 from piste.claims import Judgements, judge, stages
 from piste.dynamics import choose_form, load_data
-from piste.errors import InputError, did_you_mean
+from piste.errors import InputError, did_you_mean, field_error
 from piste.papers import Paper, Study
 from piste.report import render
 from piste.run_study import Watch, is_stored, run_study
@@ -100,7 +100,7 @@ def chosen(
     for name in only:
         if name not in names:
             near = did_you_mean(name, names)
-            raise InputError(f"only = {name}: must be among {', '.join(names)}{near}")
+            raise field_error("only", name, f"must be among {', '.join(names)}{near}")
     if only:
         return [study for study in studies if study.name in only]
     return getattr(part, "available", list)(studies)

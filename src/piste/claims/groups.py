@@ -6,7 +6,7 @@ from typing import Any
 
 import xarray as xr
 
-from piste.errors import InputError, dashed
+from piste.errors import InputError, dashed, field_error
 
 TAGS = ("type",)
 """Keys that name the class of a value in a stored experiment."""
@@ -81,7 +81,7 @@ def _check_seeds(group: Sequence[xr.Dataset]) -> None:
     seeds = [_seed(run) for run in group]
     for seed in seeds:
         if seeds.count(seed) > 1:
-            raise InputError(f"seed = {seed}: equal runs; must be one for each seed")
+            raise field_error("seed", seed, "equal runs; must be one for each seed")
 
 
 def _seed(run: xr.Dataset) -> int:

@@ -15,6 +15,7 @@ from piste.errors import (
     InputWarning,
     Interrupted,
     did_you_mean,
+    field_error,
     one_line,
     reason,
     shown,
@@ -100,9 +101,9 @@ def _check(name: str, paper: Any) -> None:
         rule = (
             f"must be its entry point's, {shown(name)}, of letters, digits, . _ and -"
         )
-        raise InputError(f"name = {shown(paper.name)}: {rule}")
+        raise field_error("name", paper.name, rule)
     if not isinstance(paper.presets, dict):
-        raise InputError(f"presets = {shown(paper.presets)}: must be a dict")
+        raise field_error("presets", paper.presets, "must be a dict")
     for short, preset in paper.presets.items():
         _check_preset(short, preset)
 

@@ -73,7 +73,7 @@ class Instance(eqx.Module):
         size = sequences.vocabulary
         pi = np.arange(size) if permutation is None else np.asarray(permutation)
         if not np.array_equal(np.sort(pi), np.arange(size)):
-            raise InputError(f"permutation = {pi}: must hold 0 … {size - 1} once each")
+            raise field_error("permutation", pi, f"must hold 0 … {size - 1} once each")
         if len(lists) != size:
             rule = f"must be one list a token, {size}"
             raise InputError(f"lists = {len(lists)} lists: {rule}")

@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int, Key
 
-from piste.errors import InputError
+from piste.errors import field_error
 
 MANY = 10**18
 """So many sets or more: they are never counted to the end, nor listed."""
@@ -83,10 +83,10 @@ class WeightedSets(AbstractSequences):
         check_probabilities(self.probability)
         if self.tokens.ndim != 2 or len(self.tokens) != len(self.probability):
             shapes = f"shapes {self.tokens.shape} and {self.probability.shape}"
-            raise InputError(f"tokens = {shapes}: must be one row a probability")
+            raise field_error("tokens", shapes, "must be one row a probability")
         if self.tokens.min() < 0 or self.tokens.max() >= self.vocabulary:
             worst = max(self.tokens.max(), -self.tokens.min())
-            raise InputError(f"tokens = {worst}: must be below {self.vocabulary}")
+            raise field_error("tokens", worst, f"must be less than {self.vocabulary}")
         if not self.repeats:
             self._check_distinct()
 
@@ -96,7 +96,7 @@ class WeightedSets(AbstractSequences):
         bad = np.flatnonzero((ordered[:, 1:] == ordered[:, :-1]).any(1))
         if bad.size:
             row = tuple(self.tokens[bad[0]].tolist())
-            raise InputError(f"tokens = {row}: must be distinct, or set repeats")
+            raise field_error("tokens", row, "must be distinct, or set repeats")
 
     @property
     def length(self) -> int:
@@ -129,7 +129,7 @@ class PoissonSets(AbstractSequences):
     def __check_init__(self):
         check_length(self.length, self.vocabulary)
         if not (self.weights > 0).all():
-            raise InputError(f"weights = {self.weights.min()}: must be above 0")
+            raise field_error("weights", self.weights.min(), "must be greater than 0")
 
     @property
     def vocabulary(self) -> int:
@@ -265,13 +265,13 @@ def check_length(length: int, vocabulary: int) -> None:
     """Refuse a set that is larger than the vocabulary."""
     if not 1 <= length <= vocabulary:
         rule = f"must be between 1 and vocabulary = {vocabulary} without repetition"
-        raise InputError(f"length = {length}: {rule}")
+        raise field_error("length", length, rule)
 
 
 def check_probabilities(probability: Float[np.ndarray, " any"]) -> None:
     """Refuse probabilities that are negative or do not sum to one."""
     if not (probability >= 0).all():
-        raise InputError(f"probability = {probability.min()}: must be at least 0")
+        raise field_error("probability", probability.min(), "must be at least 0")
     if not abs(probability.sum() - 1) < 1e-9:
         total = f"sum {probability.sum():.10g}"
-        raise InputError(f"probability = {total}: must sum to 1")
+        raise field_error("probability", total, "must sum to 1")

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from piste.errors import InputError
+from piste.errors import InputError, field_error
 from piste.tasks.decision_lists import Instance
 from piste.tasks.sequences import Independent, UniformSets, counted
 
@@ -93,7 +93,7 @@ def _check_loop(instance: Instance) -> None:
     terms = int(instance.list_lengths.sum()) * instance.vocabulary
     if terms > MOST_TERMS:
         rule = f"{terms:.2g} terms to sum, at most {MOST_TERMS:.2g}; give value-scale"
-        raise InputError(f"vocabulary = {instance.vocabulary}: {rule}")
+        raise field_error("vocabulary", instance.vocabulary, rule)
 
 
 def _occur(q, needed: set[int], absent, places: int) -> float:
@@ -133,7 +133,7 @@ def _check_terms(instance: Instance) -> None:
     if cost > MOST_PAIRS:
         rule = f"{counted(cost)} terms to sum, at most {MOST_PAIRS:.2g}"
         rule += "; use uniform or iid, or give value-scale"
-        raise InputError(f"sequences = {type(instance.sequences).__name__}: {rule}")
+        raise field_error("sequences", type(instance.sequences).__name__, rule)
 
 
 # --- Theorem 1 ----------------------------------------------------------------------

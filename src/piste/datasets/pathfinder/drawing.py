@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float, Int, UInt8
 
-from piste.errors import InputError
+from piste.errors import InputError, field_error
 
 from .settings import PathfinderImages
 from .stamps import marker
@@ -94,7 +94,7 @@ def _part(settings: PathfinderImages, count: int, seed: int, first: int) -> Draw
     if failed >= 0:
         rule = f"has no place for two contours of {settings.paddles} paddles"
         tried = f"image {first + failed} of seed {seed} was begun {LIMIT} times"
-        raise InputError(f"canvas = {settings.canvas}: {rule} ({tried})")
+        raise field_error("canvas", settings.canvas, f"{rule} ({tried})")
     return _finished(settings, out)
 
 
