@@ -91,6 +91,10 @@ def test_list_names_every_preset(capsys):
         (["signgd/stages", "seed"], r"'seed': must be --field value"),
         (["signgd/stages", "--resume"], r"resume: no interrupted run"),
         (
+            ["kernels/thm-1-gaussian", "--task.length", "1", "--model.train", "QK"],
+            r"rule.unit = curvature: must be absolute, the curvature at the start is 0",
+        ),
+        (
             ["signgd/stages", "--task.dimension", "1000000000"],
             r"task.dimension = 1000000000: needs about 82 TB of memory, .* are free; "
             r"at most about \d+ fits here",
