@@ -204,3 +204,49 @@ def test_stages_of_a_spoilt_run_are_not_named(run):
         Status.NOT_MEASURED,
         Status.NEEDS_EARLIER,
     }
+
+
+TABLE_1 = "Table 1: independent at first, then aligned"
+
+
+@pytest.mark.parametrize("how", ["zero", "NaN at t = 10", "frozen"])
+def test_table_1_needs_signs_and_that_they_could_change(run, how):
+    noise = ("query_noise", "key_noise")
+    changes = {
+        "zero": SPOILS["zero"],
+        "NaN at t = 10": lambda s: s.where(s.step != 10),
+        "frozen": SPOILS["frozen at the start"],
+    }
+    bad = spoilt(run, noise, changes[how])
+    (table,) = (j for j in judge(ONE_RUN, {"stages": [bad]}) if j.claim.name == TABLE_1)
+    last = table.verdicts[-1]
+    assert last.outcome == Outcome.INCONCLUSIVE and last.predicted
+    if how != "frozen":
+        assert "not a finite number" in last.measured
+        with pytest.raises(piste.errors.InputError, match="signs: "):
+            piste.sign_contingency(bad)
+
+
+def test_a_stage_that_took_no_time_shows_nothing(run):
+    """A run that is at its end from the start: nothing moves during stage I."""
+    names = [n for n in run.data_vars if run[n].dims[0] == "step"]
+    ended = spoilt(
+        run, names, lambda s: s.copy(data=np.broadcast_to(s.values[-1:], s.shape))
+    )
+    judged = judge(ONE_RUN, {"stages": [ended]})
+    (near,) = (j for j in judged if j.claim.name.startswith("I: other quantities"))
+    assert near.outcome == Outcome.INCONCLUSIVE
+    assert "needs I to take time" in near.verdicts[0].measured
+
+
+def test_records_without_the_first_step_are_judged(run):
+    judged = judge(ONE_RUN, {"stages": [run.isel(step=slice(-3, None))]})
+    assert all(j.outcome != Outcome.HOLDS for j in judged if j.claim.name[:2] == "I:")
+
+
+def test_no_verdict_says_nan_or_draws_a_conclusion_from_it(run):
+    short = run.isel(step=slice(0, 3), test_step=slice(0, 1))
+    for judgement in judge(ONE_RUN, {"stages": [short]}):
+        for verdict in judgement.verdicts:
+            assert verdict.outcome == Outcome.INCONCLUSIVE
+            assert "nan" not in verdict.measured, verdict.sentence()

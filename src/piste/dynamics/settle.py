@@ -3,7 +3,9 @@
 import dataclasses
 
 import jax
+import numpy as np
 
+from piste.errors import InputError
 from piste.rules import GD, Flow, Rule
 
 from ._base import AbstractForm
@@ -15,7 +17,11 @@ def settled(rule: Rule, form: AbstractForm) -> Rule:
         solver = "kvaerno5" if form.stiff(rule.time_step) else "tsit5"
         return dataclasses.replace(rule, solver=solver)
     if isinstance(rule, GD) and rule.unit == "curvature":
-        rate = rule.learning_rate / float(_curvature(form))
+        curvature = float(_curvature(form))
+        if not 0 < curvature < np.inf:
+            must = f"must be absolute, the curvature at the start is {curvature:g}"
+            raise InputError(f"rule.unit = curvature: {must}")
+        rate = rule.learning_rate / curvature
         return dataclasses.replace(rule, learning_rate=rate, unit="absolute")
     return rule
 

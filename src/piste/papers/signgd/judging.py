@@ -99,13 +99,16 @@ def reached(timeline: Timeline, *names: str) -> Condition:
         boundary = timeline.boundaries[name]
         if boundary.status != Status.FOUND:
             return Condition(f"the end of {name}", False, boundary.evidence)
+        if boundary.since is None:
+            # Nothing happens before it, so nothing can be said of what does.
+            return Condition(f"{name} to take time", False, boundary.evidence)
     return Condition("the boundaries of the stage", True)
 
 
 def at(run: xr.Dataset, timeline: Timeline, name: str) -> xr.Dataset:
     """The record at a boundary; the first one where it was not found (never judged)."""
     step = timeline.boundaries[name].step
-    return run.sel(step=0 if step is None else step)
+    return run.isel(step=0) if step is None else run.sel(step=step)
 
 
 def during(run: xr.Dataset, timeline: Timeline, start: str, end: str) -> xr.Dataset:

@@ -34,7 +34,7 @@ def _order(run: xr.Dataset, timeline: Timeline) -> Verdict:
     if lacking and all(b.status not in _FINAL for b in lacking):
         needs = [long_enough(run)]
     why = "; ".join(f"{b.name}: {b.status}" for b in lacking)
-    measured = ", ".join(f"{step:g}" for step in steps)
+    measured = ", ".join(timeline.boundaries[name].when() for name in ORDER)
     return decide(
         **about(run),
         holds=ordered,
@@ -62,7 +62,8 @@ def _begins_after(run: xr.Dataset, timeline: Timeline) -> list[Verdict]:
                 **about(run, words),
                 holds=bool(second >= first),
                 predicted=f"{words}: not before",
-                measured=f"turns at t = {second:g}, the other is done at t = {first:g}",
+                measured=f"turns at t = {timeline.boundaries[after].when()}, the other "
+                f"is done at t = {timeline.boundaries[before].when()}",
                 needs=[reached(timeline, before, after)],
                 numbers={"turns": second, "done": first},
             )
