@@ -13,6 +13,7 @@ from typing import Any
 import jax
 
 import piste
+from piste.devices import cores
 from piste.errors import InputError
 from piste.experiment import Experiment
 from piste.values import from_json
@@ -37,7 +38,7 @@ def environment() -> dict[str, Any]:
         "python": platform.python_version(),
         "system": f"{platform.system()} {platform.machine()}",
         "device": str(jax.devices()[0].device_kind),
-        "cores": os.cpu_count(),
+        "cores": cores(),
         "devices": len(jax.devices()),
     }
 
