@@ -7,7 +7,7 @@ import pytest
 import xarray as xr
 
 import piste
-from piste.claims import Outcome, Status, detect, judge
+from piste.claims import Judgement, Outcome, Status, detect, judge
 from piste.papers.signgd import presets
 from piste.papers.signgd.claims import CLAIMS
 from piste.papers.signgd.judging import reaches
@@ -204,3 +204,53 @@ def test_stages_of_a_spoilt_run_are_not_named(run):
         Status.NOT_MEASURED,
         Status.NEEDS_EARLIER,
     }
+
+
+def one(run: xr.Dataset, name: str) -> Judgement:
+    return judge([c for c in ONE_RUN if c.name == name], {"stages": [run]})[0]
+
+
+TABLE = "Table 1: independent at first, then aligned"
+
+
+def test_signs_of_zero_are_no_table(run):
+    found = one(spoilt(run, ["query_noise", "key_noise"], SPOILS["zero"]), TABLE)
+    assert found.words() == "inconclusive"
+    assert "needs noise that has signs" in found.verdicts[0].measured
+
+
+def test_a_table_without_its_records_says_which(run):
+    coarse = run.sel(step=run.step.values[run.step.values % 7 == 0])
+    (verdict,) = one(coarse, TABLE).verdicts
+    assert verdict.measured == "needs records at t = 0 and t = 10" and verdict.predicted
+
+
+def test_no_power_is_no_slow_decay(run):
+    early = run.sel(step=slice(0, 60), test_step=slice(0, 60))
+    (verdict,) = one(early, "IV: s₂₁ decays exponentially").verdicts
+    assert verdict.outcome == Outcome.INCONCLUSIVE
+    assert "slower" not in verdict.measured and "nan" not in verdict.measured
+
+
+def long(run: xr.Dataset) -> xr.Dataset:
+    """The same with steps so large that it counts as long as the slides' runs."""
+    experiment = run.attrs["experiment"]
+    rule = experiment["rule"] | {"learning_rate": 1.0}
+    return run.assign_attrs(experiment=experiment | {"rule": rule})
+
+
+def test_too_short_to_tell_is_not_against_the_order(run):
+    end = int(1.1 * detect(run).step("IVc ends"))
+    short = long(run.sel(step=slice(0, end), test_step=slice(0, end)))
+    assert detect(short).boundaries["IVc ends"].status == Status.TOO_SHORT
+    found = one(short, "four stages, in order")
+    assert found.words() == "inconclusive"
+    assert "too short to tell" in found.verdicts[0].measured
+    # One that is not reached within the slides' time is.
+    less = long(run.sel(step=slice(0, 200), test_step=slice(0, 200)))
+    assert one(less, "four stages, in order").words() == "violated"
+
+
+def test_stages_that_do_not_apply_are_not_violated(run):
+    moved = spoilt(run, ["attention_noise_signal"], lambda s: 0.1 * s)
+    assert one(long(moved), "four stages, in order").words() == "conditions unmet"

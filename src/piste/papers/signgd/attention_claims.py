@@ -15,6 +15,7 @@ from piste.claims import (
     kept,
     misaligned,
     sign_contingency,
+    undecided,
 )
 
 from .judging import about, each, fit, normalised, reached
@@ -58,9 +59,6 @@ def _decay(run: xr.Dataset, timeline: Timeline) -> Verdict:
     """Stage IV.2: exponential means p = 1."""
     found = decay_power(run)
     power = found["p"]
-    kind = (
-        "like" if abs(power - 1) <= POWER else "faster than" if power > 1 else "slower"
-    )
     enough = Condition(
         f"s₂₁ < e^−{LOGITS[0]:g} at 5 records",
         found["records"] >= 5,
@@ -70,12 +68,18 @@ def _decay(run: xr.Dataset, timeline: Timeline) -> Verdict:
         **about(run),
         holds=bool(abs(power - 1) <= POWER),
         predicted=f"−log s₂₁ ∝ t^p with p = 1 (exponential) within {POWER}",
-        measured=f"p = {power:.2f}: {kind} an exponential"
-        if kind != "slower"
-        else f"p = {power:.2f}: slower than an exponential",
+        measured=_power_in_words(power),
         needs=[normalised(run), reached(timeline, "IVa is o(1)"), enough],
         numbers=found,
     )
+
+
+def _power_in_words(power: float) -> str:
+    if np.isnan(power):
+        return "no power: too few records to fit one"
+    kind = "faster than" if power > 1 else "slower than"
+    kind = "like" if abs(power - 1) <= POWER else kind
+    return f"p = {power:.2f}: {kind} an exponential"
 
 
 def _still_half(run: xr.Dataset, timeline: Timeline) -> Verdict:
@@ -92,19 +96,22 @@ def _still_half(run: xr.Dataset, timeline: Timeline) -> Verdict:
 
 
 def signs_known(run: xr.Dataset) -> Condition:
-    """Whether there is a Table 1: records at both its steps."""
-    steps = run.step.values
-    met = bool(np.isin([0, TABLE_STEP], steps).all())
-    return Condition(f"records at t = 0 and t = {TABLE_STEP}", met)
+    """Whether there is a Table 1: records at both its steps, and signs in them."""
+    both = [0, TABLE_STEP]
+    if not np.isin(both, run.step.values).all():
+        return Condition(f"records at t = 0 and t = {TABLE_STEP}", False)
+    noises = run[["query_noise", "key_noise"]].sel(step=both)
+    zeros = sum(int((noises[name] == 0).sum()) for name in noises)
+    return Condition("noise that has signs", not zeros, f"{zeros} are 0")
 
 
 def _table(run: xr.Dataset, timeline: Timeline) -> list[Verdict]:
     """Table 1: independent at first, aligned at t = 10, agreeing pairs keep their sign."""
     known = signs_known(run)
     if not known.met:
-        return [
-            decide(**about(run), holds=False, predicted="", measured="", needs=[known])
-        ]
+        words = f"signs independent at t = 0, aligned at t = {TABLE_STEP}"
+        why = ": ".join(filter(None, (f"needs {known.name}", known.detail)))
+        return [undecided(predicted=words, why=why, **about(run))]
     table = sign_contingency(run, TABLE_STEP)
     start = table.sum(axis=1)
     counts = [[start["K+,Q+"], start["K+,Q-"]], [start["K-,Q+"], start["K-,Q-"]]]
