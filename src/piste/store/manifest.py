@@ -173,5 +173,10 @@ def read_manifest(folder: Path, kind: str = RUN) -> Manifest:
         raise damaged(path, "is damaged")
     if data.get("kind") != kind:
         raise InputError(f"manifest {path}: must be that of a single {kind}")
-    data["inputs"] = Inputs(**data["inputs"])
-    return Manifest(**data)
+    try:
+        return Manifest(**data | {"inputs": Inputs(**data["inputs"])})
+    except (KeyError, TypeError):  # its digest is right, so nothing was damaged
+        raise InputError(
+            f"store {folder}: has other facts than this version of piste writes; "
+            "choose another folder with --out"
+        ) from None
