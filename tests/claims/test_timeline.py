@@ -124,6 +124,15 @@ def test_a_turn_is_a_fall_and_a_rise_that_stays():
     assert turn([np.nan, -1, -2, -1]).status == Status.NOT_MEASURED
 
 
+def test_a_turn_lies_between_the_records_on_both_sides():
+    coarse = turn([0, -1, -2, -1, 3], [0, 500, 1000, 1500, 2000])
+    assert coarse.met == 1000 and coarse.when() == "between 500 and 1,500"
+    assert turn([0, -1, -2, -1, 3]).when() == "2"
+    assert turn([0, -1, -2, -1, 3], [0, 1, 2, 3, 9]).when() == "2"
+    assert turn([0, -1, -2, -1, 3], [0, 1, 2, 5, 9]).when() == "between 1 and 5"
+    assert turn([0, -1, -2, -1, 3], [0, 1, 7, 8, 9]).when() == "between 1 and 8"
+
+
 def made_up_run() -> xr.Dataset:
     """A run whose boundaries are placed by hand: 3, 5, 7; 8, 12; 10 and 14; 13 and 17."""
     steps, neurons, samples = 25, 20, 4

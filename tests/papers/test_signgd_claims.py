@@ -7,8 +7,8 @@ import pytest
 import xarray as xr
 
 import piste
-from piste.claims import Judgement, Outcome, Status, detect, judge
-from piste.papers.signgd import presets
+from piste.claims import Boundary, Judgement, Outcome, Status, detect, judge
+from piste.papers.signgd import presets, stage_claims
 from piste.papers.signgd.claims import CLAIMS
 from piste.papers.signgd.judging import reaches
 from piste.papers.signgd.theorem_claims import ratio_range
@@ -254,3 +254,22 @@ def test_too_short_to_tell_is_not_against_the_order(run):
 def test_stages_that_do_not_apply_are_not_violated(run):
     moved = spoilt(run, ["attention_noise_signal"], lambda s: 0.1 * s)
     assert one(long(moved), "four stages, in order").words() == "conditions unmet"
+
+
+@pytest.mark.parametrize(
+    ("turn", "outcome"),
+    [
+        ((300, 320, 340), Outcome.HOLDS),
+        ((200, 260, 320), Outcome.INCONCLUSIVE),  # done between 200 and 300
+        ((100, 150, 200), Outcome.VIOLATED),
+    ],
+)
+def test_turns_are_no_finer_than_their_records(run, turn, outcome):
+    since, met, until = turn
+    found = detect(run)
+    there = {
+        "IVa is o(1)": Boundary("", "", Status.FOUND, "", 300, 200),
+        "IVb starts": Boundary("", "", Status.FOUND, "", met, since, until),
+    }
+    coarse = dataclasses.replace(found, boundaries=found.boundaries | there)
+    assert stage_claims._begins_after(run, coarse)[0].outcome == outcome

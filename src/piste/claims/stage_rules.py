@@ -143,8 +143,9 @@ class Turning:
         status, evidence = self._judged(values, steps, low)
         here = Boundary(self.name, self.meaning, status, evidence)
         if status == Status.FOUND:
-            since = int(steps[low - 1])
-            here = dataclasses.replace(here, met=int(steps[low]), since=since)
+            # The lowest point may lie on either side of the lowest record.
+            since, met, until = map(int, steps[low - 1 : low + 2])
+            here = dataclasses.replace(here, met=met, since=since, until=until)
         return _in_order(here, self.after, found)
 
     def _judged(self, values, steps, low: int) -> tuple[Status, str]:

@@ -46,15 +46,28 @@ class Boundary:
     """The first recorded step from which its own condition lasts, whatever the order."""
     since: int | None = None
     """The last recorded step before that one: the moment lies between the two."""
+    until: int | None = None
+    """The next recorded step, where the moment may also lie after that one: of a turn."""
 
     @property
     def step(self) -> int | None:
         """The step at which it was found; None if it was not, or out of order."""
         return self.met if self.status == Status.FOUND else None
 
+    @property
+    def span(self) -> tuple[int, int] | None:
+        """The first and the last step at which it may be; None if its own is not met."""
+        if self.met is None:
+            return None
+        first = self.met if self.since is None else self.since + 1
+        return first, self.met if self.until is None else self.until - 1
+
     def when(self) -> str:
         """The moment, as far as the records tell: ``11``, or ``between 500 and 1,000``."""
-        return "–" if self.step is None else moment(self.since, self.step)
+        if self.step is None or self.span is None:
+            return "–"
+        first, last = self.span
+        return f"{last:,}" if first == last else moment(self.since, self.until or last)
 
     def sentence(self) -> str:
         """What was looked for, and the evidence."""

@@ -174,7 +174,8 @@ def read_manifest(folder: Path, kind: str = RUN) -> Manifest:
     if data.get("kind") != kind:
         raise InputError(f"manifest {path}: must be that of a single {kind}")
     try:
-        return Manifest(**data | {"inputs": Inputs(**data["inputs"])})
+        data["inputs"] = Inputs(**data["inputs"])
+        return Manifest(**data)
     except (KeyError, TypeError):  # its digest is right, so nothing was damaged
         raise InputError(
             f"store {folder}: has other facts than this version of piste writes; "

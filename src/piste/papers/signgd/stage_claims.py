@@ -54,6 +54,8 @@ def _begins_after(run: xr.Dataset, timeline: Timeline) -> list[Verdict]:
     found = []
     for before, after, words in pairs:
         first, second = timeline.step(before), timeline.step(after)
+        done, turns = timeline.boundaries[before].span, timeline.boundaries[after].span
+        fine = not (done and turns) or turns[0] >= done[1] or turns[1] < done[0]
         found.append(
             decide(
                 **about(run, words),
@@ -61,7 +63,10 @@ def _begins_after(run: xr.Dataset, timeline: Timeline) -> list[Verdict]:
                 predicted=f"{words}: not before",
                 measured=f"turns at t = {_moment(second)}, the other is done at t = "
                 f"{_moment(first)}",
-                needs=[reached(timeline, before, after)],
+                needs=[
+                    reached(timeline, before, after),
+                    Condition("records fine enough to tell", fine),
+                ],
                 numbers={"turns": second, "done": first},
             )
         )
