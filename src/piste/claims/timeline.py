@@ -16,6 +16,7 @@ class Status(enum.StrEnum):
     NOT_REACHED = "not reached"
     LOST = "reached, then lost"
     TOO_SHORT = "the run is too short to tell"
+    TOO_COARSE = "the records are too coarse to tell"
     OUT_OF_ORDER = "out of order"
     NEEDS_EARLIER = "needs an earlier stage"
     DOES_NOT_APPLY = "does not apply"

@@ -79,6 +79,7 @@ _MARKS: dict[Status, tuple[str, str, str]] = {
     Status.NOT_REACHED: ("x", ORANGE, "not reached"),
     Status.NEEDS_EARLIER: ("_", "#999999", "needs one before it"),
     Status.TOO_SHORT: (">", "#999999", "too short to tell"),
+    Status.TOO_COARSE: ("<", "#999999", "too coarse to tell"),
     Status.DOES_NOT_APPLY: (".", "#999999", "does not apply"),
     Status.NOT_MEASURED: ("*", "#999999", "not measured"),
 }

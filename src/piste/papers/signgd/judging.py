@@ -132,7 +132,7 @@ def lacking(run: xr.Dataset, boundaries: Sequence[Boundary]) -> dict:
     return {"needs": needs, "conditions": asked}
 
 
-UNTOLD = (Status.TOO_SHORT, Status.NOT_MEASURED)
+UNTOLD = (Status.TOO_SHORT, Status.TOO_COARSE, Status.NOT_MEASURED)
 """What leaves open whether a boundary comes."""
 
 

@@ -80,13 +80,14 @@ def _linear_value(run: xr.Dataset, timeline: Timeline) -> Verdict:
     )
     line = fit(later.step.values, later.values)
     falls = int((np.diff(later.values) <= 0).sum())
+    said = f"slope {line['slope']:.3g}, R² {line['r2']:.4f}, falls at {falls} of "
+    said += f"{later.size - 1} records"
     return decide(
         **about(run),
         holds=line["r2"] >= LINEAR and line["slope"] > 0 and falls == 0,
         predicted=f"mean ⟨v, y_iξ_i⟩ rises at every record after stage I, R² ≥ {LINEAR} "
         "of a straight line",
-        measured=f"slope {line['slope']:.3g}, R² {line['r2']:.4f}, falls at {falls} of "
-        f"{later.size - 1} records",
+        measured="no line" if np.isnan(line["r2"]) else said,
         needs=[reached(timeline, "I")],
         numbers=line,
     )
