@@ -111,6 +111,26 @@ def test_order_is_kept():
     assert same.status == Status.FOUND
 
 
+def test_two_between_the_same_records_may_have_come_in_either_order():
+    steps = [0, 100, 200, 300, 400]
+    first = find([0, 2, 2, 2, 2], steps)
+    rule = Crossing("b", "b", "x", 1.0, after=("a",))
+    same = find([0, 2, 2, 2, 2], steps, rule=rule, found={"a": first})
+    assert same.status == Status.TOO_COARSE and (same.met, same.step) == (100, None)
+    assert same.evidence.endswith("in the same gap of the records as a")
+    later = find([0, 0, 2, 2, 2], steps, rule=rule, found={"a": first})
+    assert later.status == Status.FOUND and later.when() == "between 100 and 200"
+
+
+def test_a_stage_that_is_called_as_its_boundary_shows_why_it_is_missing():
+    loss = series(np.linspace(1, 0.5, 9))
+    run = xr.Dataset({"train_loss": loss, "gradient_norm": loss})
+    found = stages(run)
+    assert found.missing["falling"] == "needs the end of fitting: not reached"
+    assert "at least 0.5 at t = 8" in found.boundaries["falling"].evidence
+    assert found.missing["converged"] != found.missing["falling"]
+
+
 def turn(values, steps=None):
     rule = Turning("x", "x", "x", "a")
     return find(values, steps, rule=rule, found={"a": find([2, 2, 2])})
@@ -146,6 +166,9 @@ def test_a_turn_lies_on_either_side_of_the_lowest_record():
     assert coarse.met == 560 and coarse.when() == "between 520 and 600"
     t = np.arange(0, 1201)
     assert turn(np.abs(t - 574.0) - 600, t).when() == "574"
+    assert turn([0, -1, -2, -1, 3], [0, 1, 2, 3, 9]).when() == "2"
+    assert turn([0, -1, -2, -1, 3], [0, 1, 2, 5, 9]).when() == "between 1 and 5"
+    assert turn([0, -1, -2, -1, 3], [0, 1, 7, 8, 9]).when() == "between 1 and 8"
 
 
 def made_up_run() -> xr.Dataset:
@@ -282,6 +305,16 @@ def test_a_vote_before_the_alignment_is_out_of_order():
     assert timeline.met("III") == 7 and np.isnan(timeline.step("III"))
     assert [stage.name for stage in timeline.stages] == ["I", "II"]
     assert all(stage.start <= stage.end for stage in timeline.stages)
+
+
+def test_no_stage_four_where_the_second_is_not_known():
+    """Records so coarse that I and II fall between the same two of them."""
+    run = made_up_run().isel(step=[0, 6, 7, 8, 9, *range(10, 25)])
+    timeline = detect(run)
+    assert timeline.boundaries["II"].status == Status.TOO_COARSE
+    assert timeline.boundaries["III"].status == Status.FOUND
+    assert [stage.name for stage in timeline.stages] == ["I"]
+    assert "in the same gap of the records as I" in timeline.missing["IV"]
 
 
 def test_a_run_without_stages_is_a_good_run():

@@ -7,8 +7,8 @@ import pytest
 import xarray as xr
 
 import piste
-from piste.claims import Outcome, Status, detect, judge
-from piste.papers.signgd import presets
+from piste.claims import Boundary, Judgement, Outcome, Status, detect, judge
+from piste.papers.signgd import presets, stage_claims
 from piste.papers.signgd.claims import CLAIMS
 from piste.papers.signgd.judging import reaches
 from piste.papers.signgd.theorem_claims import ratio_range
@@ -250,3 +250,69 @@ def test_no_verdict_says_nan_or_draws_a_conclusion_from_it(run):
         for verdict in judgement.verdicts:
             assert verdict.outcome == Outcome.INCONCLUSIVE
             assert "nan" not in verdict.measured, verdict.sentence()
+
+
+def one(run: xr.Dataset, name: str) -> Judgement:
+    return judge([c for c in ONE_RUN if c.name == name], {"stages": [run]})[0]
+
+
+def test_signs_of_zero_are_no_table(run):
+    found = one(spoilt(run, ["query_noise", "key_noise"], SPOILS["zero"]), TABLE_1)
+    assert found.words() == "inconclusive"
+    assert "some are 0" in found.verdicts[0].measured
+
+
+def test_a_table_without_its_records_says_which(run):
+    coarse = run.sel(step=run.step.values[run.step.values % 7 == 0])
+    (verdict,) = one(coarse, TABLE_1).verdicts
+    assert "no record at one of them" in verdict.measured and verdict.predicted
+
+
+def test_no_power_is_no_slow_decay(run):
+    early = run.sel(step=slice(0, 60), test_step=slice(0, 60))
+    (verdict,) = one(early, "IV: s₂₁ decays exponentially").verdicts
+    assert verdict.outcome == Outcome.INCONCLUSIVE
+    assert "slower" not in verdict.measured and "nan" not in verdict.measured
+
+
+def long(run: xr.Dataset) -> xr.Dataset:
+    """The same with steps so large that it counts as long as the slides' runs."""
+    experiment = run.attrs["experiment"]
+    rule = experiment["rule"] | {"learning_rate": 1.0}
+    return run.assign_attrs(experiment=experiment | {"rule": rule})
+
+
+def test_too_short_to_tell_is_not_against_the_order(run):
+    end = int(1.1 * detect(run).step("IVc ends"))
+    short = long(run.sel(step=slice(0, end), test_step=slice(0, end)))
+    assert detect(short).boundaries["IVc ends"].status == Status.TOO_SHORT
+    found = one(short, "four stages, in order")
+    assert found.words() == "inconclusive"
+    assert "too short to tell" in found.verdicts[0].measured
+    # One that is not reached within the slides' time is.
+    less = long(run.sel(step=slice(0, 200), test_step=slice(0, 200)))
+    assert one(less, "four stages, in order").words() == "violated"
+
+
+def test_stages_that_do_not_apply_are_not_violated(run):
+    moved = spoilt(run, ["attention_noise_signal"], lambda s: 0.1 * s)
+    assert one(long(moved), "four stages, in order").words() == "conditions unmet"
+
+
+@pytest.mark.parametrize(
+    ("turn", "outcome"),
+    [
+        ((300, 320, 340), Outcome.HOLDS),
+        ((200, 260, 320), Outcome.INCONCLUSIVE),  # done between 200 and 300
+        ((100, 150, 200), Outcome.VIOLATED),
+    ],
+)
+def test_turns_are_no_finer_than_their_records(run, turn, outcome):
+    since, met, until = turn
+    found = detect(run)
+    there = {
+        "IVa is o(1)": Boundary("", "", Status.FOUND, "", 300, 200),
+        "IVb starts": Boundary("", "", Status.FOUND, "", met, since, until),
+    }
+    coarse = dataclasses.replace(found, boundaries=found.boundaries | there)
+    assert stage_claims._begins_after(run, coarse)[0].outcome == outcome

@@ -119,7 +119,7 @@ SPANS = (
         "IV",
         "attention s₂₁ decays; noise may align with the vote",
         "III",
-        needs=("IVa leaves ½",),
+        needs=("II", "IVa leaves ½"),
     ),
 )
 

@@ -209,7 +209,10 @@ def _obstacle(rule: StageRule, series: xr.Dataset) -> Boundary | None:
 def _in_order(
     here: Boundary, after: Sequence[str], found: Mapping[str, Boundary]
 ) -> Boundary:
-    """The boundary as it is, unless one that must come before it is missing or later."""
+    """The boundary as it is, unless one that must come before it is missing or later.
+
+    Two between the same records may have come in either order.
+    """
     for name in after:
         earlier = found[name].met
         if earlier is None:
@@ -218,6 +221,9 @@ def _in_order(
         if here.met is not None and here.met < earlier:
             why = f"{here.evidence}, before {name} (t = {earlier:,})"
             return dataclasses.replace(here, status=Status.OUT_OF_ORDER, evidence=why)
+        if here.met == earlier and here.span != (earlier, earlier):
+            why = f"{here.evidence}, in the same gap of the records as {name}"
+            return dataclasses.replace(here, status=Status.TOO_COARSE, evidence=why)
     return here
 
 

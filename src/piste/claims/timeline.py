@@ -16,6 +16,7 @@ class Status(enum.StrEnum):
     NOT_REACHED = "not reached"
     LOST = "reached, then lost"
     TOO_SHORT = "the run is too short, or has too few records, to tell"
+    TOO_COARSE = "the records are too coarse to tell"
     OUT_OF_ORDER = "out of order"
     NEEDS_EARLIER = "needs an earlier stage"
     DOES_NOT_APPLY = "does not apply"
@@ -56,6 +57,14 @@ class Boundary:
     def step(self) -> int | None:
         """The step at which it was found; None if it was not, or out of order."""
         return self.met if self.status == Status.FOUND else None
+
+    @property
+    def span(self) -> tuple[int, int] | None:
+        """The first and the last step at which it may be; None if its own is not met."""
+        if self.met is None:
+            return None
+        first = self.met if self.since is None else self.since + 1
+        return first, self.met if self.until is None else self.until - 1
 
     def when(self) -> str:
         """The moment, as far as the records tell: ``11``, or ``between 500 and 1,000``."""

@@ -60,9 +60,6 @@ def _decay(run: xr.Dataset, timeline: Timeline) -> Verdict:
     """Stage IV.2: exponential means p = 1."""
     found = decay_power(run)
     power = found["p"]
-    kind = "faster than" if power > 1 else "slower than"
-    kind = "like" if abs(power - 1) <= POWER else kind
-    said = f"p = {power:.2f}: {kind} an exponential"
     enough = Condition(
         f"s₂₁ < e^−{LOGITS[0]:g} at 5 records",
         found["records"] >= 5,
@@ -72,10 +69,18 @@ def _decay(run: xr.Dataset, timeline: Timeline) -> Verdict:
         **about(run),
         holds=bool(abs(power - 1) <= POWER),
         predicted=f"−log s₂₁ ∝ t^p with p = 1 (exponential) within {POWER}",
-        measured=said if np.isfinite(power) else "no decay to fit a power to",
+        measured=_power_in_words(power),
         needs=[normalised(run), reached(timeline, "IVa is o(1)"), enough],
         numbers=found,
     )
+
+
+def _power_in_words(power: float) -> str:
+    if np.isnan(power):
+        return "no power: too few records to fit one"
+    kind = "faster than" if power > 1 else "slower than"
+    kind = "like" if abs(power - 1) <= POWER else kind
+    return f"p = {power:.2f}: {kind} an exponential"
 
 
 def _still_half(run: xr.Dataset, timeline: Timeline) -> Verdict:
