@@ -18,17 +18,24 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
+from piste.errors import printable
+
 COLOURS = {"✓": "green", "✗": "red", "◐": "yellow", "○": "bright_black", "?": "yellow"}
 
 
 class PlainConsole(Console):
     """Prints text as it is: brackets in a path or a formula are no markup of rich's.
 
-    What is to be bold or coloured is a :class:`rich.text.Text`.
+    Control characters are escaped: a path may have some. What is to be bold or coloured
+    is a :class:`rich.text.Text`.
     """
 
     def __init__(self, **settings: Any):
         super().__init__(highlight=False, markup=False, emoji=False, **settings)
+
+    def render_str(self, text: str, **options: Any) -> Text:
+        """Text as rich shows it, in cells of tables too."""
+        return super().render_str(printable(text, lines=True), **options)
 
     def on_broken_pipe(self) -> None:
         """Leave it to the command line, which ends quietly wherever it happens."""
@@ -105,9 +112,9 @@ def plain_table(headings: Sequence[str], rows: Sequence[Sequence[Any]]) -> Table
 
 def bold(words: str, *rest: str) -> Text:
     """Bold words, and plain ones after them."""
-    return Text.assemble((words, "bold"), *rest)
+    return Text.assemble((printable(words), "bold"), *map(printable, rest))
 
 
 def mark(sign: str, words: str) -> Text:
     """A verdict with its sign, and a colour that is never its only sign."""
-    return Text(f"{sign} {words}", COLOURS.get(sign, "default"))
+    return Text(f"{sign} {printable(words)}", COLOURS.get(sign, "default"))

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+import numpy as np
 import xarray as xr
 from rich.console import Console
 from rich.text import Text
@@ -23,9 +24,10 @@ def describe_run(out: Console, run: Run) -> None:
         f"{manifest.seconds:.1f} s · piste {environment['versions']['piste']}"
     )
     if manifest.diverged >= 0:
-        ended = f" at step {manifest.diverged}: {manifest.ended}"
+        ended = f" at step {manifest.diverged:,}: {manifest.ended}"
         out.print(Text.assemble(mark("✗", "stopped"), ended))
-    if manifest.still >= 0:
+    # What nothing was recorded after has no other record to be equal to.
+    if 0 <= manifest.still < int(trajectory.step[-1]):
         since = f"{manifest.still:,}"
         out.print(f"from step {since} on all records have the same weights")
     settings = [(name, value) for name, value in fields_of(run.experiment).items()]
@@ -33,7 +35,8 @@ def describe_run(out: Console, run: Run) -> None:
     out.print()
     print_stages(out, stages(trajectory))
     out.print()
-    out.print(_last_line(trajectory))
+    for line in _last_numbers(trajectory):
+        out.print(line)
 
 
 LAST = (
@@ -48,11 +51,22 @@ LAST = (
 """Probes of one number whose last value says how a run went."""
 
 
-def _last_line(trajectory: xr.Dataset) -> str:
-    known = (name for name in LAST if name in trajectory)
-    return " · ".join(
-        f"{name.replace('_', ' ')} {float(trajectory[name][-1]):.3g}" for name in known
-    )
+def _last_numbers(trajectory: xr.Dataset) -> list[str]:
+    """The last finite numbers, a line for each time at which they were measured.
+
+    A run that stops early has test numbers of an earlier time than its training loss,
+    and its very last record may be of the step at which the loss was lost.
+    """
+    found: dict[int, list[str]] = {}
+    for name in (name for name in LAST if name in trajectory):
+        series = trajectory[name]
+        finite = np.flatnonzero(np.isfinite(series.values))
+        if finite.size:
+            step = int(series[str(series.dims[0])][finite[-1]])
+            words = f"{name.replace('_', ' ')} {float(series[finite[-1]]):.3g}"
+            found.setdefault(step, []).append(words)
+    times = sorted(found, reverse=True)
+    return [f"at t = {step:,}: {' · '.join(found[step])}" for step in times]
 
 
 def print_stages(out: Console, timeline: Timeline) -> None:
@@ -60,9 +74,7 @@ def print_stages(out: Console, timeline: Timeline) -> None:
     if timeline.note:
         out.print(timeline.note)
         return
-    rows = [(s.name, s.when(), s.title) for s in timeline.stages]
-    rows += [(name, "not found", why) for name, why in timeline.missing.items()]
-    out.print(plain_table(("stage", "when", "what"), rows))
+    out.print(plain_table(("stage", "when", "what"), timeline.rows()))
     out.print()
     found = [(b.name, b.when(), b.sentence()) for b in timeline.boundaries.values()]
     out.print(plain_table(("boundary", "step", "evidence"), found))

@@ -98,12 +98,12 @@ def shown(given: Any) -> str:
         text = str(given)
     except Exception as error:  # a value that is nested too deeply, or a stranger's
         return f"a {type(given).__name__} that cannot be shown ({type(error).__name__})"
-    return _shortened(_printable(text), LONGEST_VALUE)
+    return _shortened(printable(text), LONGEST_VALUE)
 
 
 def one_line(text: str) -> str:
     """Any text as one line of printable characters, its long words shortened."""
-    words = _printable(text).split(" ")
+    words = printable(text).split(" ")
     return " ".join(_shortened(word, LONGEST_WORD) for word in words)
 
 
@@ -118,10 +118,17 @@ def reason(error: BaseException) -> str:
     except Exception:  # a stranger's exception
         said = ""
     kind = type(error).__name__
-    return _shortened(_printable(f"{kind}: {said}" if said else kind), LONGEST_WORD)
+    return _shortened(printable(f"{kind}: {said}" if said else kind), LONGEST_WORD)
 
 
-def _printable(text: str) -> str:
+def printable(text: str, lines: bool = False) -> str:
+    r"""Any text with its control characters escaped; ends of lines only if not kept.
+
+    >>> printable("\x1b[31mred\n"), printable("two\nlines", lines=True)
+    ('\\x1b[31mred\\n', 'two\nlines')
+    """
+    if lines:
+        return "\n".join(map(printable, text.split("\n")))
     return text if text.isprintable() else "".join(map(_escaped, text))
 
 

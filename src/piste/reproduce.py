@@ -182,6 +182,7 @@ def _write(
         picture.save(folder / "figures", name)
     _write_tables(folder / "tables", tables)
     _write_json(folder / "verdicts.json", [j.to_json() for j in judgements])
+    notes = notes_of(evidence)
     page = render(
         paper,
         [stages(run) for run in _runs(evidence, paper.main)],
@@ -192,10 +193,10 @@ def _write(
         environment(),
         command,
         [study.name for study in studies if study.name not in asked],
+        notes,
     )
     (folder / "report.html").write_text(page, "utf-8")
     count = sum(_count(evidence[study.name]) for study in studies)
-    notes = notes_of(evidence)
     return Results(folder, judgements, tables, len(pictures), count, notes)
 
 

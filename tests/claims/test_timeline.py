@@ -17,6 +17,7 @@ from piste.claims import (
     summary,
 )
 from piste.claims.contingency import GROUPS, kept
+from piste.claims.stage_rules import Span, find_boundaries, timeline_of
 from piste.errors import InputError
 
 
@@ -38,7 +39,10 @@ def test_a_crossing_must_last_and_says_how_long():
     # Three records are needed however short the time is.
     short = find([0, 0, 0, 0, 2, 2])
     assert short.status == Status.TOO_SHORT and short.step is None
-    assert "must last to t = 5 and over 3 records" in short.evidence
+    assert short.evidence == (
+        "2 at t = 4 (threshold 1), but too few records to tell: 2, and it must last "
+        "over 3 records"
+    )
     # A quarter of the time that it took: 100 must last to 125.
     late = find([0, 2, 2, 2], [0, 100, 110, 120])
     assert late.status == Status.TOO_SHORT and "t = 125" in late.evidence
@@ -107,6 +111,26 @@ def test_order_is_kept():
     assert same.status == Status.FOUND
 
 
+def test_two_between_the_same_records_may_have_come_in_either_order():
+    steps = [0, 100, 200, 300, 400]
+    first = find([0, 2, 2, 2, 2], steps)
+    rule = Crossing("b", "b", "x", 1.0, after=("a",))
+    same = find([0, 2, 2, 2, 2], steps, rule=rule, found={"a": first})
+    assert same.status == Status.TOO_COARSE and (same.met, same.step) == (100, None)
+    assert same.evidence.endswith("in the same gap of the records as a")
+    later = find([0, 0, 2, 2, 2], steps, rule=rule, found={"a": first})
+    assert later.status == Status.FOUND and later.when() == "between 100 and 200"
+
+
+def test_a_stage_that_is_called_as_its_boundary_shows_why_it_is_missing():
+    loss = series(np.linspace(1, 0.5, 9))
+    run = xr.Dataset({"train_loss": loss, "gradient_norm": loss})
+    found = stages(run)
+    assert found.missing["falling"] == "needs the end of fitting: not reached"
+    assert "at least 0.5 at t = 8" in found.boundaries["falling"].evidence
+    assert found.missing["converged"] != found.missing["falling"]
+
+
 def turn(values, steps=None):
     rule = Turning("x", "x", "x", "a")
     return find(values, steps, rule=rule, found={"a": find([2, 2, 2])})
@@ -115,13 +139,36 @@ def turn(values, steps=None):
 def test_a_turn_is_a_fall_and_a_rise_that_stays():
     assert turn([0, -1, -2, -1, 3]).met == 2
     assert "still falling" in turn([0, -1, -2, -3]).evidence
-    assert "never falls" in turn([-3, -2, -1, 0]).evidence
+    late = turn([-3, -2, -1, 0])
+    assert late.evidence.endswith("the end of a: it does not fall after that")
     # A noise that freezes (its gradient underflowed) has not turned.
     frozen = turn([0, -1, -2, -1.9999, -1.9999, -1.9999])
     assert frozen.status == Status.NOT_REACHED and "stands still" in frozen.evidence
-    # Nor has one that rises and falls back.
-    assert turn([0, -1, -2, -1, -1.95]).status == Status.NOT_REACHED
+    # Nor has one that rises and falls back, and it does not stand still.
+    back = turn([0, -1, -2, -1, -1.95])
+    assert back.status == Status.NOT_REACHED and "does not stay up" in back.evidence
     assert turn([np.nan, -1, -2, -1]).status == Status.NOT_MEASURED
+
+
+def test_a_turn_that_has_only_begun_is_not_told_from_a_standstill():
+    begun = turn([0, -1, -2, -1.99, -1.95])
+    assert begun.status == Status.TOO_SHORT and begun.met is None
+    assert begun.evidence == (
+        "lowest at t = 2 (-2), and only 0.05 higher at t = 4: it must rise by 10 %, and "
+        "the run is too short to tell"
+    )
+
+
+def test_a_turn_lies_on_either_side_of_the_lowest_record():
+    """Recorded every 40 steps it looks lowest at 560, and is at 574."""
+    t = np.arange(0, 1201, 40)
+    coarse = turn(np.abs(t - 574.0) - 600, t)
+    assert coarse.met == 560 and coarse.when() == "between 520 and 600"
+    t = np.arange(0, 1201)
+    assert turn(np.abs(t - 574.0) - 600, t).when() == "574"
+    assert turn([0, -1, -2, -1, 3], [0, 1, 2, 3, 9]).when() == "2"
+    assert turn([0, -1, -2, -1, 3], [0, 1, 2, 5, 9]).when() == "between 1 and 5"
+    assert turn([0, -1, -2, -1, 3], [0, 1, 7, 8, 9]).when() == "between 1 and 8"
 
 
 def made_up_run() -> xr.Dataset:
@@ -260,6 +307,16 @@ def test_a_vote_before_the_alignment_is_out_of_order():
     assert all(stage.start <= stage.end for stage in timeline.stages)
 
 
+def test_no_stage_four_where_the_second_is_not_known():
+    """Records so coarse that I and II fall between the same two of them."""
+    run = made_up_run().isel(step=[0, 6, 7, 8, 9, *range(10, 25)])
+    timeline = detect(run)
+    assert timeline.boundaries["II"].status == Status.TOO_COARSE
+    assert timeline.boundaries["III"].status == Status.FOUND
+    assert [stage.name for stage in timeline.stages] == ["I"]
+    assert "in the same gap of the records as I" in timeline.missing["IV"]
+
+
 def test_a_run_without_stages_is_a_good_run():
     timeline = stages(xr.Dataset({"odd": series([1, 2])}))
     assert timeline.stages == () and "no stages are defined" in str(timeline)
@@ -304,3 +361,112 @@ def test_sign_contingency_against_enumeration():
     same = [p for p in pairs if group(0, *p) in ("K+,Q+", "K-,Q-")]
     stayed = sum(group(0, *p) == group(1, *p) for p in same)
     assert kept(table) == pytest.approx(stayed / len(same))
+
+
+# --- stages of no length, stages that last, and what is said of them ------------------
+
+
+def spans(*given: Span, **boundaries):
+    """The timeline of some spans between crossings of 1 by series of numbers."""
+    steps = boundaries.pop("steps", None)
+    length = max(len(values) for values in boundaries.values())
+    steps = np.arange(length) if steps is None else steps
+    data = {name: series(values, steps) for name, values in boundaries.items()}
+    rules = [Crossing(name, name, name, 1.0) for name in boundaries]
+    found = find_boundaries(rules, xr.Dataset(data))
+    return timeline_of(given, found, int(steps[-1]))
+
+
+ONE_AND_TWO = Span("one", "before a", end="a"), Span("two", "from a to b", "a", "b")
+
+
+def test_a_stage_that_is_over_at_the_start_is_no_stage():
+    timeline = spans(*ONE_AND_TWO, a=[2, 2, 2, 2], b=[0, 2, 2, 2])
+    assert [stage.name for stage in timeline.stages] == ["two"]
+    assert timeline.missing["one"] == (
+        "it is over before it begins: a: 2 at t = 0 already (threshold 1)"
+    )
+    assert [row[0] for row in timeline.rows()] == ["one", "two"]
+    assert str(timeline).splitlines()[0].startswith("one  not found: it is over")
+
+
+def test_a_stage_lasts_longer_than_the_records_are_apart():
+    values = [0, 2, 2, 2]
+    timeline = spans(*ONE_AND_TWO, a=values, b=values, steps=np.arange(0, 40, 10))
+    assert [stage.name for stage in timeline.stages] == ["one"]
+    assert timeline.missing["two"] == (
+        "it begins and ends between 0 and 10: the records are too coarse to show it"
+    )
+    timeline = spans(*ONE_AND_TWO, a=values, b=values)
+    assert timeline.missing["two"] == "it begins and ends at t = 1"
+
+
+@pytest.mark.parametrize("values", [[0, 0, 0, 0], [0, 2, 2, 0]])
+def test_a_state_that_a_run_never_leaves_is_open_to_the_end(values):
+    timeline = spans(Span("one", "before a", end="a", stays=True), a=values)
+    (stage,) = timeline.stages
+    assert stage.when() == "t = 0 … 3 (end of the run)"
+    timeline = spans(Span("one", "before a", end="a", stays=True), a=[0, 0, 2, 2])
+    assert not timeline.stages and "too few records" in timeline.missing["one"]
+    alone = spans(Span("one", "before a", end="a", stays=True), a=[0])
+    assert alone.missing == {"one": "there is no record after t = 0"}
+
+
+def test_a_stage_does_not_need_itself():
+    steps = xr.DataArray(np.arange(5), dims="step")
+    loss = xr.DataArray([3.0, 2, 4, 5, 6], dims="step", coords={"step": steps})
+    run = xr.Dataset({"train_loss": loss, "gradient_norm": loss})
+    timeline = stages(run)
+    assert [(s.name, s.open) for s in timeline.stages] == [("fitting", True)]
+    assert timeline.missing["falling"] == "needs the end of fitting: not reached"
+    zero = stages(0 * run)
+    assert not zero.stages and "the loss starts at 0" in zero.missing["fitting"]
+    assert stages(run.where(steps > 0)).boundaries["falling"].evidence == (
+        "not a finite number at t = 0"
+    )
+
+
+def test_a_classifier_that_never_leaves_its_plateau_has_one():
+    loss = series([0.7, 0.69, 0.72, 0.69])
+    timeline = stages(xr.Dataset({"train_loss": loss, "train_accuracy": 0 * loss}))
+    assert [stage.name for stage in timeline.stages] == ["plateau"]
+    assert timeline.stages[0].when() == "t = 0 … 3 (end of the run)"
+
+
+def test_a_random_batch_is_not_all_sequences():
+    margin = series([-1, 1, 1, 1])
+    run = xr.Dataset({"margin": margin, "accuracy": abs(margin)})
+    assert "sequences that can occur" in stages(run).boundaries["perfect"].meaning
+    sampled = stages(run.assign(loss_error=abs(margin)))
+    assert "of one random batch" in sampled.boundaries["perfect"].meaning
+    assert all("of one random batch" in stage.title for stage in sampled.stages)
+
+
+def test_without_a_losing_side_nothing_can_turn():
+    run = made_up_run()
+    vote = np.sign(run.query_signal.isel(step=-1))
+    agreed = run.assign(query_noise=abs(run.query_noise) * vote)
+    agreed = agreed.assign(key_noise=abs(run.key_noise) * vote)
+    for name in ("key", "query"):
+        start = {"key": "IVb starts", "query": "IVc starts"}[name]
+        boundary = detect(agreed).boundaries[start]
+        assert boundary.status == Status.DOES_NOT_APPLY
+        assert f"no {name} noise is against the vote" in boundary.evidence
+
+
+def test_attention_that_left_long_before_the_vote_is_no_stage_four():
+    early = np.interp(np.arange(25), [0, 5, 6, 24], [0.5, 0.5, 0.4, 0.1])
+    run = changed("attention_noise_signal", lambda v: 0 * v + early[:, None])
+    assert detect(run).boundaries["IVa leaves ½"].step == 6
+    vote = run.query_signal.where(run.step >= 9, -abs(run.query_signal) * 0 + 0.0)
+    late = run.assign(query_signal=vote)
+    boundary = detect(late).boundaries["IVa leaves ½"]
+    assert boundary.status == Status.OUT_OF_ORDER
+    assert boundary.evidence.endswith("long before III (t = 9)")
+    assert "IV" in detect(late).missing
+
+
+def test_weights_that_start_near_zero_are_not_said_to_be_zero():
+    run = changed("attention_noise_signal", lambda v: v * 2e-9)
+    why = detect(run).boundaries["IVa leaves ½"].evidence
+    assert why.endswith("do not start at ½ but at 1e-09")

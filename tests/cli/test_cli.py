@@ -91,6 +91,10 @@ def test_list_names_every_preset(capsys):
         (["signgd/stages", "seed"], r"'seed': must be --field value"),
         (["signgd/stages", "--resume"], r"resume: no interrupted run"),
         (
+            ["kernels/thm-1-gaussian", "--task.length", "1", "--model.train", "QK"],
+            r"rule.unit = curvature: must be absolute, the curvature at the start is 0",
+        ),
+        (
             ["signgd/stages", "--task.dimension", "1000000000"],
             r"task.dimension = 1000000000: needs about 82 TB of memory, .* are free; "
             r"at most about \d+ fits here",
@@ -169,9 +173,22 @@ def test_run_then_show_then_again(capsys, tmp_path):
 def test_divergence_is_said(capsys, tmp_path):
     wild = ["--rule", "gd", "--rule.learning-rate", "1e200", "--form", "full"]
     assert main(["run", "signgd/stages", *SMALL, *wild, "--out", str(tmp_path)]) == 0
-    assert re.search(
-        r"stopped at step \d+: the loss is not finite", capsys.readouterr().out
-    )
+    out = capsys.readouterr().out
+    assert re.search(r"stopped at step \d+: the loss is not finite", out)
+    # The last numbers are those before it, and say of which time they are.
+    last = out.strip().splitlines()[-1]
+    assert re.fullmatch(r"at t = \d+: .*test loss [\d.e+]+ · test error [\d.]+", last)
+    assert "nan" not in out and "inf" not in last
+
+
+def test_a_flow_that_stops_at_once_has_one_record_and_nothing_to_compare(
+    capsys, tmp_path
+):
+    hasty = ["--rule", "flow", "--rule.time-step", "9", "--rule.max-steps", "1"]
+    assert main(["run", "signgd/stages", *SMALL, *hasty, "--out", str(tmp_path)]) == 0
+    out = capsys.readouterr().out
+    assert "stopped at step 0: the flow stopped before the next record" in out
+    assert "the same weights" not in out and "at t = 0: train loss" in out
 
 
 def test_light_commands_do_not_import_jax():

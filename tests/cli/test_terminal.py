@@ -250,3 +250,15 @@ def test_brackets_are_no_markup():
 
 def test_a_signal_says_its_number():
     assert Interrupted(15).number == 15 and isinstance(Interrupted(), KeyboardInterrupt)
+
+
+def test_control_characters_do_not_reach_the_terminal():
+    out = console.PlainConsole(file=io.StringIO(), width=80)
+    odd = "a\x1b[31mb\rc"
+    out.print(odd)
+    out.print(console.plain_table([odd], [[odd], [console.mark("✓", odd)]]))
+    out.print(console.bold(odd, odd + "\n"))
+    out.print("two\nlines")
+    shown = out.file.getvalue()  # type: ignore[attr-defined]
+    assert "\x1b" not in shown and "\r" not in shown and "two\nlines" in shown
+    assert shown.count("a\\x1b[31mb\\rc") == 6

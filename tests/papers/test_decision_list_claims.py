@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+import warnings
 
 import equinox as eqx
 import jax
@@ -170,6 +171,12 @@ def trajectory(margin, step=1.0, **changes) -> xr.Dataset:
 def test_theorem_1_on_a_run(run, outcome):
     verdict = theorem_claims.run_verdict(run)
     assert verdict.outcome == outcome, verdict.sentence()
+
+
+def test_a_run_is_judged_in_64_bits_wherever_it_is_judged():
+    with jax.enable_x64(False), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert theorem_claims.run_verdict(trajectory([0, -1, 1, 2])).outcome == HOLDS
 
 
 def test_a_coarse_record_around_the_bound_is_inconclusive():

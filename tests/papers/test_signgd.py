@@ -15,6 +15,8 @@ from piste.errors import InputError
 from piste.papers import Study, find_paper
 from piste.papers.signgd import presets, studies
 from piste.papers.signgd.slides import TABLE_1
+from piste.report import render
+from piste.store import environment
 
 
 @pytest.fixture(scope="module")
@@ -105,6 +107,24 @@ def test_page_is_whole_and_needs_no_network(results):
     assert text.count("data:image/png") == len(
         list((results / "figures").glob("*.png"))
     )
+
+
+def test_verify_says_which_runs_it_judged(small, results, monkeypatch, capsys):
+    few = (Study("stages", "small", studies.seeds(small, 2)),)
+    monkeypatch.setattr(studies, "studies", lambda quick: few)
+    assert main(["verify", "signgd", "--out", str(results.parent)]) == 0
+    shown = capsys.readouterr().out.replace("\n", "")
+    assert f"judged in {results}: stages (2)" in shown
+
+
+def test_a_page_says_what_its_runs_say(results):
+    text = (results / "report.html").read_text()
+    again = f"piste reproduce signgd --quick --out {results.parent}"
+    assert f"<pre>{again}</pre>" in text and "Of stored results" not in text
+    note = "stages: it was made in another environment: jax 0.1 (now 0.2)"
+    paper = find_paper("signgd")
+    page = render(paper, [], [], {}, {}, [], environment(), again, notes=[note])
+    assert note in page and "This page was made with" in page
 
 
 def test_slides_table_adds_up():

@@ -7,8 +7,8 @@ import pytest
 import xarray as xr
 
 import piste
-from piste.claims import Outcome, Status, detect, judge
-from piste.papers.signgd import presets
+from piste.claims import Boundary, Judgement, Outcome, Status, detect, judge
+from piste.papers.signgd import presets, stage_claims
 from piste.papers.signgd.claims import CLAIMS
 from piste.papers.signgd.judging import reaches
 from piste.papers.signgd.theorem_claims import ratio_range
@@ -204,3 +204,115 @@ def test_stages_of_a_spoilt_run_are_not_named(run):
         Status.NOT_MEASURED,
         Status.NEEDS_EARLIER,
     }
+
+
+TABLE_1 = "Table 1: independent at first, then aligned"
+
+
+@pytest.mark.parametrize("how", ["zero", "NaN at t = 10", "frozen"])
+def test_table_1_needs_signs_and_that_they_could_change(run, how):
+    noise = ("query_noise", "key_noise")
+    changes = {
+        "zero": SPOILS["zero"],
+        "NaN at t = 10": lambda s: s.where(s.step != 10),
+        "frozen": SPOILS["frozen at the start"],
+    }
+    bad = spoilt(run, noise, changes[how])
+    (table,) = (j for j in judge(ONE_RUN, {"stages": [bad]}) if j.claim.name == TABLE_1)
+    last = table.verdicts[-1]
+    assert last.outcome == Outcome.INCONCLUSIVE and last.predicted
+    if how != "frozen":
+        assert "not a finite number" in last.measured
+        with pytest.raises(piste.errors.InputError, match="signs: "):
+            piste.sign_contingency(bad)
+
+
+def test_a_stage_that_took_no_time_shows_nothing(run):
+    """A run that is at its end from the start: nothing moves during stage I."""
+    names = [n for n in run.data_vars if run[n].dims[0] == "step"]
+    ended = spoilt(
+        run, names, lambda s: s.copy(data=np.broadcast_to(s.values[-1:], s.shape))
+    )
+    judged = judge(ONE_RUN, {"stages": [ended]})
+    (near,) = (j for j in judged if j.claim.name.startswith("I: other quantities"))
+    assert near.outcome == Outcome.INCONCLUSIVE
+    assert "needs I to take time" in near.verdicts[0].measured
+
+
+def test_records_without_the_first_step_are_judged(run):
+    judged = judge(ONE_RUN, {"stages": [run.isel(step=slice(-3, None))]})
+    assert all(j.outcome != Outcome.HOLDS for j in judged if j.claim.name[:2] == "I:")
+
+
+def test_no_verdict_says_nan_or_draws_a_conclusion_from_it(run):
+    short = run.isel(step=slice(0, 3), test_step=slice(0, 1))
+    for judgement in judge(ONE_RUN, {"stages": [short]}):
+        for verdict in judgement.verdicts:
+            assert verdict.outcome == Outcome.INCONCLUSIVE
+            assert "nan" not in verdict.measured, verdict.sentence()
+
+
+def one(run: xr.Dataset, name: str) -> Judgement:
+    return judge([c for c in ONE_RUN if c.name == name], {"stages": [run]})[0]
+
+
+def test_signs_of_zero_are_no_table(run):
+    found = one(spoilt(run, ["query_noise", "key_noise"], SPOILS["zero"]), TABLE_1)
+    assert found.words() == "inconclusive"
+    assert "some are 0" in found.verdicts[0].measured
+
+
+def test_a_table_without_its_records_says_which(run):
+    coarse = run.sel(step=run.step.values[run.step.values % 7 == 0])
+    (verdict,) = one(coarse, TABLE_1).verdicts
+    assert "no record at one of them" in verdict.measured and verdict.predicted
+
+
+def test_no_power_is_no_slow_decay(run):
+    early = run.sel(step=slice(0, 60), test_step=slice(0, 60))
+    (verdict,) = one(early, "IV: s₂₁ decays exponentially").verdicts
+    assert verdict.outcome == Outcome.INCONCLUSIVE
+    assert "slower" not in verdict.measured and "nan" not in verdict.measured
+
+
+def long(run: xr.Dataset) -> xr.Dataset:
+    """The same with steps so large that it counts as long as the slides' runs."""
+    experiment = run.attrs["experiment"]
+    rule = experiment["rule"] | {"learning_rate": 1.0}
+    return run.assign_attrs(experiment=experiment | {"rule": rule})
+
+
+def test_too_short_to_tell_is_not_against_the_order(run):
+    end = int(1.1 * detect(run).step("IVc ends"))
+    short = long(run.sel(step=slice(0, end), test_step=slice(0, end)))
+    assert detect(short).boundaries["IVc ends"].status == Status.TOO_SHORT
+    found = one(short, "four stages, in order")
+    assert found.words() == "inconclusive"
+    assert "too short to tell" in found.verdicts[0].measured
+    # One that is not reached within the slides' time is.
+    less = long(run.sel(step=slice(0, 200), test_step=slice(0, 200)))
+    assert one(less, "four stages, in order").words() == "violated"
+
+
+def test_stages_that_do_not_apply_are_not_violated(run):
+    moved = spoilt(run, ["attention_noise_signal"], lambda s: 0.1 * s)
+    assert one(long(moved), "four stages, in order").words() == "conditions unmet"
+
+
+@pytest.mark.parametrize(
+    ("turn", "outcome"),
+    [
+        ((300, 320, 340), Outcome.HOLDS),
+        ((200, 260, 320), Outcome.INCONCLUSIVE),  # done between 200 and 300
+        ((100, 150, 200), Outcome.VIOLATED),
+    ],
+)
+def test_turns_are_no_finer_than_their_records(run, turn, outcome):
+    since, met, until = turn
+    found = detect(run)
+    there = {
+        "IVa is o(1)": Boundary("", "", Status.FOUND, "", 300, 200),
+        "IVb starts": Boundary("", "", Status.FOUND, "", met, since, until),
+    }
+    coarse = dataclasses.replace(found, boundaries=found.boundaries | there)
+    assert stage_claims._begins_after(run, coarse)[0].outcome == outcome

@@ -6,12 +6,14 @@ import pytest
 import xarray as xr
 
 from piste import figures
-from piste.claims import Outcome, judge
+from piste.claims import Boundary, Outcome, Status, judge
 from piste.errors import InputError
 from piste.papers import data_at_hand, find_paper
 from piste.papers.signgd import generalisation_claims as general
 from piste.papers.signgd import optimiser_claims as rules
+from piste.papers.signgd import persistence_claims as persistence
 from piste.papers.signgd import presets, studies
+from piste.papers.signgd import theorem_claims as theorem
 from piste.papers.signgd.generalisation import RULES, images, over_seeds, synthetic
 from piste.reproduce import left_out
 
@@ -156,3 +158,132 @@ def test_the_snr_sweep_is_large_enough():
         assert len({cell.experiment.task.signal_norm for cell in cells}) >= 8
         assert len({cell.experiment.seed for cell in cells}) >= 5
         assert len({cell.experiment.task.noise_scale for cell in cells}) == 1
+
+
+# --- what should not fool them --------------------------------------------------------
+
+
+def seeds(rule: str, slope: float = -0.01, met=(5.0, 5.0), untold=0) -> rules.Seeds:
+    pair = None if rule == "SignGD" else (0.9, 0.99)
+    steps = {name: list(met) for name in rules.BOUNDARIES}
+    unclear = dict.fromkeys(rules.BOUNDARIES, untold)
+    return rules.Seeds(rule, pair, steps, unclear, [slope], 1.0)
+
+
+@pytest.mark.parametrize(
+    ("signgd", "adam", "outcome"),
+    [
+        (-0.01, -0.005, Outcome.HOLDS),
+        (-0.01, -0.01, Outcome.VIOLATED),
+        (0.01, -0.005, Outcome.INCONCLUSIVE),  # a ratio of −½ is no slower fall
+        (0.01, 0.005, Outcome.INCONCLUSIVE),
+        (-0.01, 0.005, Outcome.INCONCLUSIVE),
+        (-0.01, np.nan, Outcome.INCONCLUSIVE),
+    ],
+)
+def test_only_losses_that_fall_fall_slowly(monkeypatch, signgd, adam, outcome):
+    found = [seeds("SignGD", signgd), seeds("Adam", adam)]
+    monkeypatch.setattr(rules, "by_rule", lambda evidence: found)
+    (verdict,) = verdicts(rules.CLAIMS, "Adam's loss falls more slowly: β₂", {})
+    assert verdict.outcome == outcome
+
+
+@pytest.mark.parametrize(
+    ("untold", "outcome"), [(0, Outcome.VIOLATED), (1, Outcome.INCONCLUSIVE)]
+)
+def test_a_seed_that_does_not_tell_is_not_against_adam(monkeypatch, untold, outcome):
+    found = [seeds("SignGD"), seeds("Adam", met=(5.0, np.nan), untold=untold)]
+    monkeypatch.setattr(rules, "by_rule", lambda evidence: found)
+    every = verdicts(rules.CLAIMS, "Adam keeps the stages", {})
+    assert {verdict.outcome for verdict in every} == {outcome}
+
+
+@pytest.mark.parametrize(
+    ("diverged", "outcome"), [(-1, Outcome.INCONCLUSIVE), (50, Outcome.HOLDS)]
+)
+def test_a_loss_that_is_missing_is_not_behind(diverged, outcome):
+    other = losses(lambda t: np.where(t < 50, 0.9, np.nan))
+    other = other.assign_coords(diverged=("cell", [diverged]))
+    (found,) = verdicts(
+        rules.CLAIMS,
+        "SignGD trains faster than normalised GD",
+        {"signgd": losses(exponential(0.005)), "normalised-gd": other},
+    )
+    assert found.outcome == outcome
+
+
+def test_equal_rules_are_neither_better_nor_worse():
+    same = snr_sweep({0.1: 0.45, 1.0: 0.2})
+    evidence = {f"digits-{rule}": same for rule in RULES}
+    for words in ("GD generalises better on", "especially when the noise is large,"):
+        found = outcomes(f"{words} noisy digits", evidence)
+        assert set(found) == {Outcome.INCONCLUSIVE}
+    alone = {f"digits-{rule}": snr_sweep({0.1: 0.45}) for rule in RULES}
+    found = outcomes("especially when the noise is large, noisy digits", alone)
+    assert found == [Outcome.INCONCLUSIVE]
+
+
+def test_an_error_that_is_missing_is_no_need_of_better_data(evidence):
+    name = "SignGD and Adam need better data"
+    assert outcomes(name, evidence) == [Outcome.HOLDS, Outcome.HOLDS]
+    gone = evidence["snr-signgd"] * np.nan
+    found = outcomes(name, evidence | {"snr-signgd": gone})
+    assert found == [Outcome.INCONCLUSIVE, Outcome.HOLDS]
+
+
+def sparsity(train_loss: float) -> xr.Dataset:
+    s = np.array([25, 50, 100, 200])
+    arrays = {
+        "value_signal": (("cell", "step"), 1 / np.sqrt(s)[:, None]),
+        "value_noise": (("cell", "step", "sample"), np.ones((4, 1, 2))),
+        "train_loss": (("cell", "step"), np.full((4, 1), train_loss)),
+    }
+    return xr.Dataset(arrays, {"step": [9], "noise_coordinates": ("cell", s)})
+
+
+@pytest.mark.parametrize(
+    ("loss", "outcome"),
+    [
+        (0.005, Outcome.HOLDS),
+        (0.1, Outcome.INCONCLUSIVE),
+        (np.nan, Outcome.INCONCLUSIVE),
+    ],
+)
+def test_a_limit_needs_runs_that_have_trained(loss, outcome):
+    name = "the value does not learn the signal"
+    (found,) = verdicts(theorem.CLAIMS, name, {"sparsity": sparsity(loss)})
+    assert found.outcome == outcome
+    assert outcome == Outcome.HOLDS or "needs training losses ≤ 0.01" in found.measured
+
+
+def variant(status: Status) -> persistence.Variant:
+    last = Boundary("IVc ends", "", status, "")
+    found = {
+        name: [Boundary(name, "", Status.FOUND, "", 5)] for name in rules.BOUNDARIES
+    }
+    return persistence.Variant("variant", found | {"IVc ends": [last]}, 0.1)
+
+
+@pytest.mark.parametrize(
+    ("status", "outcome"),
+    [
+        (Status.FOUND, Outcome.HOLDS),
+        (Status.LOST, Outcome.VIOLATED),
+        (Status.NOT_REACHED, Outcome.VIOLATED),
+        (Status.TOO_SHORT, Outcome.INCONCLUSIVE),
+        (Status.NOT_MEASURED, Outcome.INCONCLUSIVE),
+    ],
+)
+def test_what_persists(status, outcome):
+    assert persistence._verdict(variant(status)).outcome == outcome
+
+
+@pytest.mark.parametrize("status", Status)
+def test_every_status_has_a_mark_of_its_own(status):
+    boundaries = variant(status).boundaries
+    picture = figures.persistence({"variant": boundaries}, "caption")
+    words = {
+        text.get_text() for text in picture.figure.axes[0].get_legend().get_texts()
+    }
+    assert len(words) == len({Status.FOUND, status})
+    assert ("needs one before it" in words) == (status == Status.NEEDS_EARLIER)

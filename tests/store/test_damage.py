@@ -1,11 +1,14 @@
 """Whatever happens to a file of a run: one line that names it, and no other answer."""
 
+import os
+
 import pytest
 
 from piste.api import open_run
 from piste.cli import main
 from piste.errors import InputError
 from piste.store import Store
+from piste.store.sealed import seal_json, unseal_json
 from support.faults import (
     assert_every_damage_is_named,
     files_below,
@@ -101,3 +104,28 @@ def test_show_says_it_in_one_line(store, tinier, capsys, name):
         assert path.name in shown.err
         path.write_bytes(content)
     assert main(["show", str(folder)]) == 0
+
+
+@pytest.mark.parametrize(
+    "change",
+    [lambda data: data | {"odd": 1}, lambda data: data | {"inputs": {}, "name": 1}],
+    ids=["more", "less"],
+)
+def test_facts_of_another_version_are_one_line(store, tinier, change):
+    folder = store.find(tinier).folder
+    path = folder / "manifest.json"
+    content = path.read_bytes()
+    data = change(unseal_json(path))
+    data = {name: fact for name, fact in data.items() if name not in ("digest", "what")}
+    seal_json(path, data)
+    for ask in (lambda: open_run(folder), lambda: store.find(tinier)):
+        with pytest.raises(InputError, match="has other facts than this version"):
+            ask()
+    path.write_bytes(content)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes here")
+def test_a_manifest_that_is_a_pipe_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "manifest.json")
+    with pytest.raises(InputError, match="manifest.json: is not a file"):
+        open_run(tmp_path)

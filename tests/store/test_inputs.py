@@ -14,6 +14,7 @@ import pytest
 from piste.datasets import ImageSet, cache, digits, mnist
 from piste.errors import InputError
 from piste.experiment import Experiment
+from piste.landscape.survey import Comparison, Survey
 from piste.models import KERNELS, Classifier, TwoLayer, kernel
 from piste.rules import SignGD
 from piste.store import Manifest, Store, inputs, inputs_of, runs
@@ -95,6 +96,19 @@ def test_sweeps_have_the_data_of_all_cells(images, tmp_path):
     before = sweep_parts(sweep, tmp_path, ("train_loss",)).place.address
     change(1)
     assert sweep_parts(sweep, tmp_path, ("train_loss",)).place.address != before
+
+
+def test_landscapes_and_their_second_stages_have_the_data_too(images, tmp_path):
+    experiment, change = images
+
+    def addresses() -> set[str]:
+        survey = Survey(experiment, Comparison(), tmp_path)
+        return {survey.parts().place.address, survey.stage(0, "gaussian").address}
+
+    before = addresses()
+    assert addresses() == before and len(before) == 2
+    change(1)
+    assert not addresses() & before
 
 
 def test_another_folder_of_texts_is_other_data(tmp_path, monkeypatch):
@@ -293,3 +307,8 @@ def test_a_run_that_is_resumed_elsewhere_keeps_both_environments(
     (note,) = run.notes
     assert "resumed in another environment: jax 0.0.1 (then" in note
     assert store.find(tiny).notes == run.notes
+
+
+def test_cores_are_those_that_the_process_may_use(monkeypatch):
+    monkeypatch.setattr("os.sched_getaffinity", lambda pid: {3}, raising=False)
+    assert environment()["cores"] == 1

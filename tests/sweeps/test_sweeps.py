@@ -110,6 +110,19 @@ def test_a_batch_may_stop_when_all_losses_are_low(tmp_path):
     assert float(kept.isel(step=-1).max()) <= level
 
 
+def test_a_loss_that_underflows_to_zero_is_no_reason_to_stop(tmp_path, monkeypatch):
+    def underflowed(*given):
+        state, records = real(*given)
+        return state, records | {"train_loss": 0 * records["train_loss"]}
+
+    real = local.run_batch
+    monkeypatch.setattr(local, "run_batch", underflowed)
+    found = run_sweep(
+        Sweep(small("gd", steps=300), {"seed": range(2)}), tmp_path, PROBES
+    )
+    assert not found.train_loss.any() and found.train_loss.notnull().all()
+
+
 def test_another_version_is_refused(tmp_path):
     sweep = Sweep(short(), {"seed": range(2)})
     parts = sweep_parts(sweep, tmp_path, PROBES, batch=2)

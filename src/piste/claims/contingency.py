@@ -30,6 +30,8 @@ def _group(trajectory: xr.Dataset, step: int) -> np.ndarray:
     key, query = now.key_noise.values, now.query_noise.values
     if not (np.isfinite(key).all() and np.isfinite(query).all()):
         raise InputError(f"signs: not all numbers at step {step} are finite")
+    if not (key.all() and query.all()):
+        raise InputError(f"signs: some numbers at step {step} are 0, which has no sign")
     return (2 * (key <= 0) + (query <= 0)).ravel()
 
 

@@ -13,7 +13,7 @@ CONVERGED = 1e-6
 
 
 def _starts_at_zero(series: xr.Dataset) -> str:
-    return "" if float(series.train_loss[0]) > 0 else "the loss starts at 0"
+    return "the loss starts at 0" if float(series.train_loss[0]) == 0 else ""
 
 
 RULES = (
@@ -32,15 +32,22 @@ RULES = (
         CONVERGED,
         rising=False,
         after=("falling",),
+        does_not_apply=_starts_at_zero,
     ),
 )
 SPANS = (
-    Span("fitting", f"f/f₀ is above {FALLING:g}", end="falling"),
+    Span(
+        "fitting",
+        f"f/f₀ is not yet below {FALLING:g} for good",
+        end="falling",
+        stays=True,
+    ),
     Span(
         "falling",
-        f"f/f₀ is between {CONVERGED:g} and {FALLING:g}",
+        f"f/f₀ is below {FALLING:g}, not yet below {CONVERGED:g} for good",
         "falling",
         "converged",
+        stays=True,
     ),
     Span("converged", f"f/f₀ is below {CONVERGED:g}", start="converged"),
 )

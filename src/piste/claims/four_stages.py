@@ -4,6 +4,8 @@ In what follows $f_s$ is the final sign of the query signal $\langle w_{Q,s},\mu
 of neuron $s$: what majority voting decided.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 import xarray as xr
 
@@ -31,15 +33,27 @@ LEAVES_HALF, VANISHES = 0.45, 0.01
 """Mean s₂₁ that has left ½, and that counts as o(1)."""
 POSITIVE = float(np.finfo(float).tiny)
 """Strictly above zero: at least the smallest positive number."""
+BEFORE_IV = ("I", "II", "III")
 
 
 def _starts_off_half(series: xr.Dataset) -> str:
     """Why the attention of a run cannot leave ½: it was never there."""
     first = series.attention_range.isel(step=0).values
-    if np.abs(first - HALF).max() <= NEAR_HALF:
+    if not np.abs(first - HALF).max() > NEAR_HALF:
         return ""
-    shown = " to ".join(f"{x:.3g}" for x in dict.fromkeys(first.round(6)))
+    shown = " to ".join(dict.fromkeys(f"{x:.3g}" for x in first))
     return f"attention weights s₂₁ do not start at ½ but at {shown}"
+
+
+def _nobody_loses(name: str) -> Callable[[xr.Dataset], str]:
+    """Why a noise cannot turn: it is on the side of the vote everywhere."""
+    matrix = name.removeprefix("losing_").removesuffix("_noise")
+    why = f"no {matrix} noise is against the vote when it is settled"
+    return lambda series: why if bool(series[name].isnull().all()) else ""
+
+
+def _turning(name: str, meaning: str, series: str) -> Turning:
+    return Turning(name, meaning, series, "III", BEFORE_IV, _nobody_loses(series))
 
 
 EARLY = (
@@ -56,7 +70,6 @@ EARLY = (
     ),
     Crossing("III", "majority vote fixes the signs", "voted", MOST, after=("I", "II")),
 )
-BEFORE_IV = ("I", "II", "III")
 LATE = (
     Crossing(
         "IVa leaves ½",
@@ -66,6 +79,7 @@ LATE = (
         rising=False,
         # With these thresholds it may come a few steps before the end of stage III.
         after=("I", "II"),
+        not_long_before=("III",),
         does_not_apply=_starts_off_half,
     ),
     Crossing(
@@ -77,7 +91,7 @@ LATE = (
         after=(*BEFORE_IV, "IVa leaves ½"),
         does_not_apply=_starts_off_half,
     ),
-    Turning("IVb starts", "key noise turns", "losing_key_noise", "III", BEFORE_IV),
+    _turning("IVb starts", "key noise turns", "losing_key_noise"),
     Crossing(
         "IVb ends",
         "key noise aligned with the vote",
@@ -85,7 +99,7 @@ LATE = (
         MOST,
         after=(*BEFORE_IV, "IVb starts"),
     ),
-    Turning("IVc starts", "query noise turns", "losing_query_noise", "III", BEFORE_IV),
+    _turning("IVc starts", "query noise turns", "losing_query_noise"),
     Crossing(
         "IVc ends",
         "query noise aligned with the vote",
@@ -105,7 +119,7 @@ SPANS = (
         "IV",
         "attention s₂₁ decays; noise may align with the vote",
         "III",
-        needs=("IVa leaves ½",),
+        needs=("II", "IVa leaves ½"),
     ),
 )
 

@@ -67,6 +67,8 @@ def one_experiment(runs: Sequence[xr.Dataset]) -> Group:
     groups = by_experiment(runs)
     if len(groups) == 1:
         return groups[0]
+    if not groups:
+        raise InputError("runs: none; must be at least one")
     found = " and ".join(group.words() or "the rest" for group in groups[:2])
     raise InputError(f"runs: {found}; must be of one experiment, with several seeds")
 

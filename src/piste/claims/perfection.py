@@ -1,4 +1,8 @@
-"""Perfect classification of a population: when it is reached, and when for good."""
+"""Perfect classification of a population: when it is reached, and when for good.
+
+Where a population is too large to be listed the margin is that of a random batch, and
+then so is everything that is said here.
+"""
 
 import numpy as np
 import xarray as xr
@@ -7,31 +11,40 @@ from .stage_rules import Crossing, Span, find_boundaries, timeline_of
 from .timeline import Timeline
 
 NEEDED = ("margin", "accuracy")
+SAMPLED = "loss_error"
+"""The probe that only a run which measures on a random batch has."""
 POSITIVE = float(np.finfo(float).tiny)
 """Strictly above zero: at least the smallest positive number."""
 
-RULES = (
+
+def _rules(which: str) -> tuple[Crossing, ...]:
+    right = f"all sequences {which} classified right"
     # A theorem about the first moment: this one need not last.
-    Crossing(
-        "perfect",
-        "all sequences classified right",
-        "margin",
-        POSITIVE,
-        to_end=False,
-        lasts=0.0,
-        records=1,
-    ),
-    Crossing(
-        "for good", "all sequences classified right from here on", "margin", POSITIVE
-    ),
-)
-SPANS = (
-    Span("learning", "some label is wrong", end="perfect"),
-    Span("perfect", "every label is right", start="for good"),
-)
+    first = {"to_end": False, "lasts": 0.0, "records": 1}
+    return (
+        Crossing("perfect", right, "margin", POSITIVE, **first),
+        Crossing("for good", f"{right} from here on", "margin", POSITIVE),
+    )
+
+
+def _spans(which: str) -> tuple[Span, ...]:
+    return (
+        Span(
+            "learning",
+            f"not every label of the sequences {which} is right",
+            end="perfect",
+            stays=True,
+        ),
+        Span(
+            "perfect",
+            f"every label of the sequences {which} is right",
+            start="for good",
+        ),
+    )
 
 
 def detect(trajectory: xr.Dataset) -> Timeline:
     """Find the first perfect moment, and that from which the margin stays positive."""
-    found = find_boundaries(RULES, trajectory)
-    return timeline_of(SPANS, found, int(trajectory.step.values[-1]))
+    which = "of one random batch" if SAMPLED in trajectory else "that can occur"
+    found = find_boundaries(_rules(which), trajectory)
+    return timeline_of(_spans(which), found, int(trajectory.step.values[-1]))

@@ -40,8 +40,13 @@ RULES = (
     ),
 )
 SPANS = (
-    Span("plateau", f"the training loss is above ln 2 − {LEFT}", end="leaves"),
-    Span("learning", "the loss is below that of guessing", start="leaves"),
+    Span(
+        "plateau",
+        f"the training loss is not yet below ln 2 − {LEFT} for good",
+        end="leaves",
+        stays=True,
+    ),
+    Span("learning", "the training loss is below that of guessing", start="leaves"),
 )
 
 

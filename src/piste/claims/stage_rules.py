@@ -44,6 +44,8 @@ class Crossing:
     """Over how many records it must stay there, at least."""
     after: tuple[str, ...] = ()
     """Boundaries whose conditions must have been met, and no later."""
+    not_long_before: tuple[str, ...] = ()
+    """Boundaries that it may come before, by a share :data:`LASTS` of its own time."""
     does_not_apply: Callable[[xr.Dataset], str] = _always
     """Why the rule cannot be applied to some series; empty if it can."""
 
@@ -60,7 +62,8 @@ class Crossing:
         if status == Status.FOUND:
             since = int(steps[place - 1]) if place else None
             here = dataclasses.replace(here, met=int(steps[place]), since=since)
-        return _in_order(here, self.after, found)
+        here = _in_order(here, self.after, found)
+        return _not_long_before(here, self.not_long_before, found)
 
     def _place(
         self, passed: np.ndarray, steps: np.ndarray, begin: int
@@ -105,15 +108,23 @@ class Crossing:
                 f"{values[-1]:.4g} at the end"
             )
         if status == Status.TOO_SHORT:
-            needed = int(np.ceil((1 + self.lasts) * steps[place]))
-            return (
-                f"{came} ({limit}), but the run ends at t = {steps[-1]:,}: too short to "
-                f"tell, it must last to t = {needed:,} and over {self.records} records"
-            )
+            return f"{came} ({limit}), but {self._lack(steps, place)}"
         if place == 0:
             return f"{came} already ({limit})"
         before = f"{values[place - 1]:.4g} at t = {steps[place - 1]:,}"
         return f"{before}, then {came} ({limit})"
+
+    def _lack(self, steps, place: int) -> str:
+        """What a run does not have that would show whether it lasts: time, or records."""
+        needed, kept = int(np.ceil((1 + self.lasts) * steps[place])), steps.size - place
+        records = f"over {self.records} records"
+        if steps[-1] >= needed:
+            return f"too few records to tell: {kept}, and it must last {records}"
+        also = f" and {records}" if kept < self.records else ""
+        return (
+            f"the run ends at t = {steps[-1]:,}: too short to tell, it must last to "
+            f"t = {needed:,}{also}"
+        )
 
 
 @dataclass(frozen=True)
@@ -143,25 +154,34 @@ class Turning:
         status, evidence = self._judged(values, steps, low)
         here = Boundary(self.name, self.meaning, status, evidence)
         if status == Status.FOUND:
-            since = int(steps[low - 1])
-            here = dataclasses.replace(here, met=int(steps[low]), since=since)
+            # The lowest point itself may lie on either side of the lowest record.
+            here = dataclasses.replace(
+                here,
+                met=int(steps[low]),
+                since=int(steps[low - 1]),
+                until=int(steps[low + 1]),
+            )
         return _in_order(here, self.after, found)
 
     def _judged(self, values, steps, low: int) -> tuple[Status, str]:
         lowest = f"lowest at t = {steps[low]:,} ({values[low]:.4g})"
         if low == 0:
-            return Status.NOT_REACHED, f"{lowest}: it never falls from there"
+            at = f"{lowest}, the end of {self.start}"
+            return Status.NOT_REACHED, f"{at}: it does not fall after that"
         if low == values.size - 1:
             return Status.NOT_REACHED, f"{lowest}: still falling when the run ends"
         # To the end of the run: a rise that is taken back is no turn.
-        rise = float(values[-1] - values[low])
-        if not rise >= RISE * abs(float(values[low])):
-            return (
-                Status.NOT_REACHED,
-                f"{lowest}, and then it rises by only {rise:.2g} up to t = "
-                f"{steps[-1]:,}: it stands still, and has not turned",
-            )
-        return Status.FOUND, f"{lowest}, {values[-1]:.4g} at t = {steps[-1]:,}"
+        rise, last = float(values[-1] - values[low]), f"at t = {steps[-1]:,}"
+        if rise >= RISE * abs(float(values[low])):
+            return Status.FOUND, f"{lowest}, {values[-1]:.4g} {last}"
+        little = f"{lowest}, and only {rise:.2g} higher {last}"
+        if values[-1] > values[-2]:
+            share = f"{RISE:.0%}".replace("%", " %")
+            why = f"it must rise by {share}, and the run is too short to tell"
+            return Status.TOO_SHORT, f"{little}: {why}"
+        still = bool((values[-RECORDS:] == values[-1]).all())
+        how = "it stands still" if still else "it does not stay up"
+        return Status.NOT_REACHED, f"{little}: {how}, and has not turned"
 
 
 StageRule = Crossing | Turning
@@ -178,18 +198,21 @@ def _obstacle(rule: StageRule, series: xr.Dataset) -> Boundary | None:
     values = series[rule.series].values
     if not values.size:
         return no(Status.NOT_MEASURED, "not measured: there are no records")
+    if why := rule.does_not_apply(series):
+        return no(Status.DOES_NOT_APPLY, f"does not apply: {why}")
     if not np.isfinite(values).all():
         first = series["step"].values[np.argmax(~np.isfinite(values))]
         return no(Status.NOT_MEASURED, f"not a finite number at t = {first:,}")
-    if why := rule.does_not_apply(series):
-        return no(Status.DOES_NOT_APPLY, f"does not apply: {why}")
     return None
 
 
 def _in_order(
     here: Boundary, after: Sequence[str], found: Mapping[str, Boundary]
 ) -> Boundary:
-    """The boundary as it is, unless one that must come before it is missing or later."""
+    """The boundary as it is, unless one that must come before it is missing or later.
+
+    Two between the same records may have come in either order.
+    """
     for name in after:
         earlier = found[name].met
         if earlier is None:
@@ -197,6 +220,21 @@ def _in_order(
             return dataclasses.replace(here, status=Status.NEEDS_EARLIER, evidence=why)
         if here.met is not None and here.met < earlier:
             why = f"{here.evidence}, before {name} (t = {earlier:,})"
+            return dataclasses.replace(here, status=Status.OUT_OF_ORDER, evidence=why)
+        if here.met == earlier and here.span != (earlier, earlier):
+            why = f"{here.evidence}, in the same gap of the records as {name}"
+            return dataclasses.replace(here, status=Status.TOO_COARSE, evidence=why)
+    return here
+
+
+def _not_long_before(
+    here: Boundary, others: Sequence[str], found: Mapping[str, Boundary]
+) -> Boundary:
+    """The boundary as it is, unless another one comes when it is long over."""
+    for name in others if here.step is not None else ():
+        other = found[name].met
+        if other is not None and other > (1 + LASTS) * (here.met or 0):
+            why = f"{here.evidence}, long before {name} (t = {other:,})"
             return dataclasses.replace(here, status=Status.OUT_OF_ORDER, evidence=why)
     return here
 
@@ -225,6 +263,8 @@ class Span:
     """The boundary at which it ends; empty for the end of the run."""
     needs: tuple[str, ...] = ()
     """Other boundaries without which there is no such stage."""
+    stays: bool = False
+    """Whether a run may stay in it: it is then open if its end never came for good."""
 
 
 def timeline_of(
@@ -232,11 +272,17 @@ def timeline_of(
 ) -> Timeline:
     """The stages whose boundaries were all found; the others with the first reason."""
     stages, missing = [], {}
+    ended = {span.end: span.name for span in spans if span.end}
     for span in spans:
-        if why := _why_missing(span, boundaries):
+        if why := _why_missing(span, boundaries, ended):
             missing[span.name] = why
             continue
         start, end = boundaries.get(span.start), boundaries.get(span.end)
+        if end and end.step is None:
+            end = None
+        if end is None and (start.step if start else 0) == last:
+            missing[span.name] = f"there is no record after t = {last:,}"
+            continue
         stages.append(
             Stage(
                 span.name,
@@ -247,17 +293,38 @@ def timeline_of(
                 since=(start and start.since, end and end.since),
             )
         )
-    return Timeline(tuple(stages), boundaries, missing)
+    order = tuple(span.name for span in spans)
+    return Timeline(tuple(stages), boundaries, missing, order=order)
 
 
-def _why_missing(span: Span, boundaries: Mapping[str, Boundary]) -> str:
-    """Which boundary a stage lacks: its own end is shown, its beginning only named."""
-    if span.start and boundaries[span.start].status != Status.FOUND:
-        return f"needs {span.start}, which was not found"
+def _why_missing(
+    span: Span, boundaries: Mapping[str, Boundary], ended: Mapping[str, str]
+) -> str:
+    """Which boundary a stage lacks: its own end is shown, that of another only named."""
+    start = boundaries.get(span.start)
+    if start and start.step is None:
+        if span.start not in ended:
+            return start.sentence()
+        return f"needs the end of {ended[span.start]}: {start.status}"
     for name in (span.end, *span.needs):
-        if name and boundaries[name].status != Status.FOUND:
+        if not name or boundaries[name].step is not None:
+            continue
+        never = boundaries[name].status in (Status.NOT_REACHED, Status.LOST)
+        if not (span.stays and name == span.end and never):
             return boundaries[name].sentence()
-    return ""
+    end = boundaries.get(span.end)
+    return _no_time_between(start, end) if end and end.step is not None else ""
+
+
+def _no_time_between(start: Boundary | None, end: Boundary) -> str:
+    """Why a stage that has both its ends has no length that the records show."""
+    if end.since is None:
+        return f"it is over before it begins: {end.sentence()}"
+    if start is None or start.step != end.step:
+        return ""
+    if end.when() == f"{end.step:,}":
+        return f"it begins and ends at t = {end.step:,}"
+    return f"it begins and ends {end.when()}: the records are too coarse to show it"
 
 
 def lasting(passed: np.ndarray) -> np.ndarray:

@@ -15,22 +15,26 @@ class Status(enum.StrEnum):
     FOUND = "found"
     NOT_REACHED = "not reached"
     LOST = "reached, then lost"
-    TOO_SHORT = "the run is too short to tell"
+    TOO_SHORT = "the run is too short, or has too few records, to tell"
+    TOO_COARSE = "the records are too coarse to tell"
     OUT_OF_ORDER = "out of order"
     NEEDS_EARLIER = "needs an earlier stage"
     DOES_NOT_APPLY = "does not apply"
     NOT_MEASURED = "not measured"
 
 
-def moment(since: int | None, step: int) -> str:
-    """A time that lies after one record and not after the next.
+def moment(since: int | None, step: int, until: int | None = None) -> str:
+    """A time that lies after one record and not after the next, or before ``until``.
 
     >>> moment(10, 11), moment(500, 1000), moment(None, 0)
     ('11', 'between 500 and 1,000', '0')
+    >>> moment(10, 11, 12), moment(500, 1000, 1500)
+    ('11', 'between 500 and 1,500')
     """
-    if since is None or step - since <= 1:
+    until = step if until is None else until
+    if since is None or max(step - since, until - step) <= 1:
         return f"{step:,}"
-    return f"between {since:,} and {step:,}"
+    return f"between {since:,} and {until:,}"
 
 
 @dataclass(frozen=True)
@@ -46,15 +50,27 @@ class Boundary:
     """The first recorded step from which its own condition lasts, whatever the order."""
     since: int | None = None
     """The last recorded step before that one: the moment lies between the two."""
+    until: int | None = None
+    """The next recorded step, where the moment may also lie after ``met``: a turn."""
 
     @property
     def step(self) -> int | None:
         """The step at which it was found; None if it was not, or out of order."""
         return self.met if self.status == Status.FOUND else None
 
+    @property
+    def span(self) -> tuple[int, int] | None:
+        """The first and the last step at which it may be; None if its own is not met."""
+        if self.met is None:
+            return None
+        first = self.met if self.since is None else self.since + 1
+        return first, self.met if self.until is None else self.until - 1
+
     def when(self) -> str:
         """The moment, as far as the records tell: ``11``, or ``between 500 and 1,000``."""
-        return "–" if self.step is None else moment(self.since, self.step)
+        if self.step is None:
+            return "–"
+        return moment(self.since, self.step, self.until)
 
     def sentence(self) -> str:
         """What was looked for, and the evidence."""
@@ -93,6 +109,8 @@ class Timeline:
     """Stages that were not found, each with the reason."""
     note: str = ""
     """What is to be said of the whole: that nobody has named stages for such runs."""
+    order: tuple[str, ...] = ()
+    """The names of all stages, found or not, in the order in which they come."""
 
     def step(self, name: str) -> float:
         """When a boundary was crossed; not a number if it was not found."""
@@ -120,11 +138,20 @@ class Timeline:
     def __str__(self) -> str:
         if self.note:
             return self.note
-        names = [*(stage.name for stage in self.stages), *self.missing]
-        width = max(map(len, names), default=0)
-        lines = [f"{s.name:>{width}}  {s.when()}  {s.title}" for s in self.stages]
-        lines += [f"{n:>{width}}  not found: {why}" for n, why in self.missing.items()]
+        rows = self.rows()
+        width = max((len(name) for name, _, _ in rows), default=0)
+        lines = []
+        for name, when, what in rows:
+            between = ": " if name in self.missing else "  "
+            lines.append(f"{name:>{width}}  {when}{between}{what}")
         return "\n".join(lines)
+
+    def rows(self) -> list[tuple[str, str, str]]:
+        """Every stage in its order: its name, when it was, and its title or why not."""
+        rows = [(s.name, s.when(), s.title) for s in self.stages]
+        rows += [(name, "not found", why) for name, why in self.missing.items()]
+        place = {name: index for index, name in enumerate(self.order)}
+        return sorted(rows, key=lambda row: place.get(row[0], len(place)))
 
     def _repr_html_(self) -> str:
         if self.note:

@@ -137,7 +137,8 @@ class System(eqx.Module):
             params=jax.tree.map(lambda part: part[0], ended.params),
             rule=FlowState(ended.outcome, taken.astype(state.step.dtype)),
             step=state.step + steps,
-            diverged=jnp.where(failed, state.step + steps, state.diverged),
+            # What is recorded next is not of its time: the last one that is counts.
+            diverged=jnp.where(failed, state.step, state.diverged),
             still=state.still,
         )
 
@@ -151,7 +152,8 @@ class System(eqx.Module):
         if int(state.diverged) < 0:
             return ""
         if isinstance(state.rule, FlowState) and int(state.rule.outcome) > EVENT:
-            return f"the flow stopped: {OUTCOMES[int(state.rule.outcome)]}"
+            how = OUTCOMES[int(state.rule.outcome)]
+            return f"the flow stopped before the next record: {how}"
         return "the loss is not finite"
 
     def checked(self, before: State, state: State, records: Records) -> State:

@@ -78,6 +78,10 @@ _MARKS: dict[Status, tuple[str, str, str]] = {
     Status.LOST: ("D", ORANGE, "reached, then lost"),
     Status.NOT_REACHED: ("x", ORANGE, "not reached"),
     Status.NEEDS_EARLIER: ("_", "#999999", "needs one before it"),
+    Status.TOO_SHORT: (">", "#999999", "too short to tell"),
+    Status.TOO_COARSE: ("<", "#999999", "too coarse to tell"),
+    Status.DOES_NOT_APPLY: (".", "#999999", "does not apply"),
+    Status.NOT_MEASURED: ("*", "#999999", "not measured"),
 }
 """How the seeds of a variant are drawn: marker, face and meaning."""
 
@@ -105,14 +109,14 @@ def persistence(
     panel.xaxis.tick_top()
     for edge in panel.spines.values():
         edge.set_visible(False)
-    _key_below(panel)
+    _key_below(panel, {str(row["status"]) for row in rows})
     return Picture(figure, pd.DataFrame(rows), caption)
 
 
 def _seeds(panel: Axes, column: int, row: int, seeds: list[Boundary]) -> None:
     """A mark for each seed side by side, and the median step where it was met."""
     for seed, boundary in enumerate(seeds):
-        marker, face, _ = _MARKS.get(boundary.status, _MARKS[Status.NEEDS_EARLIER])
+        marker, face, _ = _MARKS[boundary.status]
         edge = {"none": BLUE}.get(face, face)
         look = {"s": 26, "marker": marker, "lw": 1}
         if marker in "x_":
@@ -127,8 +131,9 @@ def _seeds(panel: Axes, column: int, row: int, seeds: list[Boundary]) -> None:
         panel.text(place, row, f"{np.median(met):.0f}", va="center", fontsize=8)
 
 
-def _key_below(panel: Axes) -> None:
-    for marker, face, meaning in _MARKS.values():
+def _key_below(panel: Axes, seen: set[str]) -> None:
+    marks = [mark for status, mark in _MARKS.items() if str(status) in seen]
+    for marker, face, meaning in marks:
         edge = {"none": BLUE}.get(face, face)
         look = {"marker": marker, "ls": "", "ms": 5, "label": meaning}
         panel.plot([], [], markerfacecolor=face, markeredgecolor=edge, **look)

@@ -28,7 +28,7 @@ DASHES: tuple[Any, ...] = ("-", "--", "-.", ":", (0, (5, 1, 1, 1)))
 
 @styled
 def similarity(table: pd.DataFrame, boundaries: tuple[str, ...]) -> Picture:
-    """When each rule crosses each boundary of the stages; a cross where it does not."""
+    """When each rule crosses each boundary of the stages; a cross where a seed does not."""
     figure, axes = canvas(1, 1, 3.0)
     panel = axes[0, 0]
     rules = list(table["rule"])
@@ -46,14 +46,16 @@ def similarity(table: pd.DataFrame, boundaries: tuple[str, ...]) -> Picture:
             np.full((~reached).sum(), last), y[~reached], "x", color=colour, ms=5
         )
     panel.set_yticks(heights, boundaries)
-    panel.set(xscale="log", xlabel="step $t$ (× at the right: not reached)")
+    panel.set(
+        xscale="log", xlabel="step $t$ (× at the right: not for good in every seed)"
+    )
     panel.set_xlim(0.8, 4200)
     for height in heights[:-1]:
         panel.axhline(height - 0.5, color="#dddddd", lw=0.5)
     panel.legend(loc="lower left", ncols=2)
     caption = (
         "When SignGD and Adam with several (β₁, β₂) cross the boundaries of the stages "
-        "(median over seeds; a cross where a seed does not)."
+        "for good (median over seeds; a cross where a seed does not)."
     )
     return Picture(figure, table, caption)
 

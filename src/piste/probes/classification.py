@@ -20,9 +20,10 @@ class Scored(eqx.Module):
         return -jnp.take_along_axis(log_p, self.labels[:, None], axis=1).mean()
 
     def accuracy(self) -> Float[Array, ""]:
-        """Share of sequences whose largest logit is that of the label."""
+        """Share of sequences whose largest logit is that of the label, or NaN."""
         right = self.logits.argmax(-1) == self.labels
-        return right.astype(self.logits.dtype).mean()
+        share = right.astype(self.logits.dtype).mean()
+        return jnp.where(jnp.isnan(self.logits).any(), jnp.nan, share)
 
 
 class ClassifierView(eqx.Module):

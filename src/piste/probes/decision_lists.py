@@ -35,8 +35,9 @@ class ListView(eqx.Module):
         return jnp.where(self.weight > 0, self.margins, jnp.inf).min()
 
     def accuracy(self) -> Float[Array, ""]:
-        """Probability that a random position is classified right."""
-        return (self.weight * (self.margins > 0)).sum()
+        """Probability that a random position is classified right, or NaN."""
+        share = (self.weight * (self.margins > 0)).sum()
+        return jnp.where(jnp.isnan(self.margins).any(), jnp.nan, share)
 
     def decider_attention(self) -> Float[Array, ""]:
         """Expected attention on the label-determining token."""

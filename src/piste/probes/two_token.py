@@ -2,6 +2,7 @@
 
 import equinox as eqx
 import jax
+import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from piste.models import KERNELS, logistic_loss
@@ -54,7 +55,9 @@ class MarginView(eqx.Module):
 
 
 def _error(margins: Float[Array, " sample"]) -> Float[Array, ""]:
-    return (margins <= 0).astype(margins.dtype).mean()
+    """The share that is not positive; NaN if any margin is: it is not right either."""
+    share = (margins <= 0).astype(margins.dtype).mean()
+    return jnp.where(jnp.isnan(margins).any(), jnp.nan, share)
 
 
 SIGNAL, NOISE = 0, 1

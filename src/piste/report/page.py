@@ -24,11 +24,12 @@ def render(
     environment: dict[str, Any],
     command: str,
     earlier: Sequence[str] = (),
+    notes: Sequence[str] = (),
 ) -> str:
     """The page of one reproduction.
 
     ``command`` is the call that made it; ``earlier`` names the studies that were there
-    already, from other calls.
+    already, from other calls; ``notes`` is what stored results say of themselves.
     """
     template = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     source = files("piste.report").joinpath("page.html.jinja").read_text("utf-8")
@@ -44,6 +45,7 @@ def render(
         environment=environment,
         command=command,
         earlier=earlier,
+        notes=notes,
         number=number,
         margin=margin_text,
     )

@@ -6,8 +6,10 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import optax
 
+from piste.errors import field_error
 from piste.values import option
 
 from ._base import AbstractDescent, Surroundings, rule
@@ -41,7 +43,11 @@ class GD(AbstractDescent):
         """Turn a rate in units of the curvature at the start into a plain one."""
         if self.unit == "absolute":
             return self
-        rate = self.learning_rate / float(_curvature(form))
+        curvature = float(_curvature(form))
+        if not 0 < curvature < np.inf:
+            rule = f"must be absolute, the curvature at the start is {curvature:g}"
+            raise field_error("rule.unit", self.unit, rule)
+        rate = self.learning_rate / curvature
         return dataclasses.replace(self, learning_rate=rate, unit="absolute")
 
     def time_per_step(self):

@@ -13,6 +13,7 @@ from typing import Any
 import jax
 
 import piste
+from piste.devices import cores
 from piste.errors import InputError
 from piste.experiment import Experiment
 from piste.values import from_json
@@ -37,7 +38,7 @@ def environment() -> dict[str, Any]:
         "python": platform.python_version(),
         "system": f"{platform.system()} {platform.machine()}",
         "device": str(jax.devices()[0].device_kind),
-        "cores": os.cpu_count(),
+        "cores": cores(),
         "devices": len(jax.devices()),
     }
 
@@ -172,5 +173,11 @@ def read_manifest(folder: Path, kind: str = RUN) -> Manifest:
         raise damaged(path, "is damaged")
     if data.get("kind") != kind:
         raise InputError(f"manifest {path}: must be that of a single {kind}")
-    data["inputs"] = Inputs(**data["inputs"])
-    return Manifest(**data)
+    try:
+        data["inputs"] = Inputs(**data["inputs"])
+        return Manifest(**data)
+    except (KeyError, TypeError):  # its digest is right, so nothing was damaged
+        raise InputError(
+            f"store {folder}: has other facts than this version of piste writes; "
+            "choose another folder with --out"
+        ) from None

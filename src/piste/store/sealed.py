@@ -32,6 +32,8 @@ def damaged(path: Path, reason: str) -> InputError:
 def read_whole(path: Path) -> bytes:
     """All bytes of a file, or one line that names it."""
     try:
+        if path.exists() and not (path.is_file() or path.is_dir()):
+            raise damaged(path, "is not a file")  # a pipe would wait for its writer
         return path.read_bytes()
     except (FileNotFoundError, NotADirectoryError):
         raise damaged(path, "is missing") from None

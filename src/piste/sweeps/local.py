@@ -60,8 +60,8 @@ def run_sweep(
 
     It is stored below ``root``, under an address of its own.
 
-    A batch ends early when every training loss in it is at most ``until``; its later
-    records are then not a number.
+    A batch ends early when every training loss in it is at most ``until``, if that is
+    more than 0; its later records are then not a number.
 
     Every varied field is a coordinate of ``cell``; ``diverged`` is the step at which a
     cell's loss stopped being finite, or −1: such a cell is data like any other.
@@ -114,7 +114,8 @@ def _run_cells(
             }
             chunks.append(kept)
             watch(int(plan.times[plan.block(index)][-1]) * len(cells), losses.mean())
-            if (losses <= until).all():
+            # A loss that has underflowed to 0 is no reason to stop.
+            if until > 0 and (losses <= until).all():
                 break
         diverged = np.asarray(state.diverged)
     data = _labelled(cells, system.probes(), plan, chunks, diverged)

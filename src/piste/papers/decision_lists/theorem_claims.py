@@ -128,7 +128,9 @@ def run_verdict(run: xr.Dataset) -> Verdict:
 def _run_conditions(experiment: Experiment, weights, theorem) -> tuple[Condition, ...]:
     model = experiment.model
     assert isinstance(model, OneHot)
-    start, scale = np.abs(weights.attention).max(), float(np.max(weights.value))
+    # As NumPy arrays: JAX would round to float32 outside of its 64 bits.
+    attention, value = np.asarray(weights.attention), np.asarray(weights.value)
+    start, scale = np.abs(attention).max(), float(value.max())
     permuted = model.start == "permutation" and model.kernel == "softmax"
     words = f"largest entry of V: {scale:.4g}, 4n log(L)/δ = {theorem.scale:.4g}"
     close = math.isclose(scale, theorem.scale, rel_tol=1e-6)

@@ -8,10 +8,12 @@ import xarray as xr
 from piste.claims import (
     Claim,
     Condition,
+    Status,
     Verdict,
     compare,
     compare_pairs,
     decide,
+    stages,
     undecided,
 )
 
@@ -93,10 +95,17 @@ def _leaves(run: xr.Dataset) -> Verdict:
         holds=left,
         predicted=f"training loss leaves ln 2 within {last:,} steps",
         measured=f"at step {step:,.0f}" if left else plateau_words(run),
-        needs=(_whole(run), finite, begun),
+        needs=(_whole(run), finite, begun, _tells(run)),
         numbers={"test accuracy": chosen_accuracy(run)},
         **_about(run),
     )
+
+
+def _tells(run: xr.Dataset) -> Condition:
+    """Whether a run that has just left ln 2 goes on for long enough to see it stay so."""
+    found = stages(run).boundaries["leaves"]
+    short = found.status == Status.TOO_SHORT
+    return Condition("a longer run", not short, found.evidence if short else "")
 
 
 # --- which kernel is faster ---------------------------------------------------------------

@@ -13,11 +13,11 @@ PAPER = Paper(
     link="arXiv:2410.04870",
     summary=(
         "A two-layer transformer is trained by sign gradient descent on data with one "
-        "signal token and one noise token. Training passes through four stages: the value "
-        "turns to the noise, query and key noise align with each other, the signals take "
-        "opposite signs by majority vote, and attention moves to the noise while the noise "
-        "aligns with the signals. The training loss falls exponentially; the test loss "
-        "does not."
+        "signal token and one noise token. It states that training passes through four "
+        "stages: the value turns to the noise, query and key noise align with each other, "
+        "the signals take opposite signs by majority vote, and attention moves to the "
+        "noise while the noise aligns with the signals; and that the training loss falls "
+        "exponentially while the test loss does not."
     ),
     package=__name__,
     main="stages",

@@ -15,6 +15,7 @@ from piste.claims import (
     kept,
     misaligned,
     sign_contingency,
+    undecided,
 )
 
 from .judging import about, each, fit, normalised, reached
@@ -33,7 +34,8 @@ LOGITS = 5.0, 600.0
 
 def _before(run: xr.Dataset, timeline: Timeline) -> Verdict:
     """Stage IV.1: all softmax outputs are at ½ before it."""
-    early = run.sel(step=slice(0, timeline.boundaries["III"].step or 0))
+    last = timeline.boundaries["III"].step or int(run.step[0])
+    early = run.sel(step=slice(None, last))
     names = ("attention_signal_signal", "attention_noise_signal")
     return compare(
         **about(run),
@@ -58,9 +60,6 @@ def _decay(run: xr.Dataset, timeline: Timeline) -> Verdict:
     """Stage IV.2: exponential means p = 1."""
     found = decay_power(run)
     power = found["p"]
-    kind = (
-        "like" if abs(power - 1) <= POWER else "faster than" if power > 1 else "slower"
-    )
     enough = Condition(
         f"s₂₁ < e^−{LOGITS[0]:g} at 5 records",
         found["records"] >= 5,
@@ -70,12 +69,18 @@ def _decay(run: xr.Dataset, timeline: Timeline) -> Verdict:
         **about(run),
         holds=bool(abs(power - 1) <= POWER),
         predicted=f"−log s₂₁ ∝ t^p with p = 1 (exponential) within {POWER}",
-        measured=f"p = {power:.2f}: {kind} an exponential"
-        if kind != "slower"
-        else f"p = {power:.2f}: slower than an exponential",
+        measured=_power_in_words(power),
         needs=[normalised(run), reached(timeline, "IVa is o(1)"), enough],
         numbers=found,
     )
+
+
+def _power_in_words(power: float) -> str:
+    if np.isnan(power):
+        return "no power: too few records to fit one"
+    kind = "faster than" if power > 1 else "slower than"
+    kind = "like" if abs(power - 1) <= POWER else kind
+    return f"p = {power:.2f}: {kind} an exponential"
 
 
 def _still_half(run: xr.Dataset, timeline: Timeline) -> Verdict:
@@ -92,19 +97,29 @@ def _still_half(run: xr.Dataset, timeline: Timeline) -> Verdict:
 
 
 def signs_known(run: xr.Dataset) -> Condition:
-    """Whether there is a Table 1: records at both its steps."""
-    steps = run.step.values
-    met = bool(np.isin([0, TABLE_STEP], steps).all())
-    return Condition(f"records at t = 0 and t = {TABLE_STEP}", met)
+    """Whether there is a Table 1: every noise has a sign at both its steps."""
+    name = f"a sign of every noise at t = 0 and t = {TABLE_STEP}"
+    if not np.isin([0, TABLE_STEP], run.step.values).all():
+        return Condition(name, False, "there is no record at one of them")
+    noise = run[["query_noise", "key_noise"]].sel(step=[0, TABLE_STEP]).to_array()
+    met = bool((np.isfinite(noise) & (noise != 0)).all())
+    return Condition(name, met, "" if met else "some are 0 or not a finite number")
+
+
+def noise_moves(run: xr.Dataset) -> Condition:
+    """Whether signs could change at all: one that nothing moves is not kept."""
+    noise = run[["query_noise", "key_noise"]].sel(step=[0, TABLE_STEP]).to_array()
+    met = bool((noise.isel(step=0) != noise.isel(step=1)).any())
+    return Condition(f"noise that moves up to t = {TABLE_STEP}", met)
 
 
 def _table(run: xr.Dataset, timeline: Timeline) -> list[Verdict]:
     """Table 1: independent at first, aligned at t = 10, agreeing pairs keep their sign."""
     known = signs_known(run)
     if not known.met:
-        return [
-            decide(**about(run), holds=False, predicted="", measured="", needs=[known])
-        ]
+        predicted = f"signs independent at t = 0, aligned at t = {TABLE_STEP}"
+        why = f"nothing: {known.detail}"
+        return [undecided(predicted=predicted, why=why, **about(run))]
     table = sign_contingency(run, TABLE_STEP)
     start = table.sum(axis=1)
     counts = [[start["K+,Q+"], start["K+,Q-"]], [start["K-,Q+"], start["K-,Q-"]]]
@@ -133,6 +148,7 @@ def _table(run: xr.Dataset, timeline: Timeline) -> list[Verdict]:
             bounded=True,
             predicted=f"of the pairs that agree at first a share ≥ {KEPT} keep their sign "
             "(slides: 0.934)",
+            needs=[noise_moves(run)],
         ),
     ]
 

@@ -19,6 +19,7 @@ from piste.claims import (
 from .generalisation import RULES, images, paired, synthetic
 from .thresholds import ALIKE, ALIKE_LOSS, GOOD, POOR
 
+EQUAL = "equal in every seed"
 SEEDS = "95 % interval of the mean over seeds, which do not decide"
 Table = Callable[..., pd.DataFrame]
 
@@ -39,7 +40,7 @@ def _gd_better(table: pd.DataFrame) -> list[Verdict]:
         difference = pairs["gd"] - pairs["signgd"]
         words = "GD's test error is below SignGD's, in the mean over seeds"
         if not difference.any():
-            found.append(undecided(f"SNR {snr:g}", words, "equal in every seed"))
+            found.append(undecided(f"SNR {snr:g}", words, EQUAL))
             continue
         found.append(
             compare_range(
@@ -59,14 +60,20 @@ def _lower_loss(table: pd.DataFrame) -> list[Verdict]:
     found = []
     for snr in _levels(table):
         pairs = paired(table, snr, "loss")
-        low, high = mean_interval(_log_ratio(pairs, "gd", "signgd"))
+        ratios = _log_ratio(pairs, "gd", "signgd")
+        instance = f"SNR {snr:g}, test loss"
+        words = "GD's test loss is below SignGD's: ratio < 1"
+        if not ratios.any():
+            found.append(undecided(instance, words, EQUAL))
+            continue
+        low, high = mean_interval(ratios)
         found.append(
             compare_range(
-                f"SNR {snr:g}, test loss",
+                instance,
                 float(np.exp(low)),
                 float(np.exp(high)),
                 most=1.0,
-                predicted="GD's test loss is below SignGD's: ratio < 1",
+                predicted=words,
                 numbers=_means(pairs),
                 unclear=SEEDS,
             )
@@ -144,9 +151,14 @@ def _not_only_noise(table: pd.DataFrame) -> list[Verdict]:
 
 
 def needed_snr(table: pd.DataFrame, rule: str, error: float = 0.1) -> float:
-    """The lowest SNR of the sweep from which a rule's mean test error stays below."""
+    """The lowest SNR of the sweep from which a rule's mean test error stays below.
+
+    Infinite if there is none; not a number if an error is none.
+    """
     levels = _levels(table)
     errors = [_means(paired(table, snr, "error"))[rule] for snr in levels]
+    if not np.isfinite(errors).all():
+        return np.nan
     good = lasting(np.array(errors) <= error)
     return levels[int(np.argmax(good))] if good.any() else np.inf
 
@@ -161,7 +173,7 @@ def _needs_quality(table: pd.DataFrame) -> list[Verdict]:
         compare(
             name,
             # Beyond the sweep is known to be more than its last SNR, and no more.
-            min(needed[rule], 2 * top) / needed["gd"],
+            np.minimum(needed[rule], 2 * top) / needed["gd"],
             least=1.0 + 1e-9,
             predicted="a higher SNR for 10 % test error than GD",
             numbers={f"SNR for 10 %, {r}": value for r, value in needed.items()},
@@ -179,20 +191,29 @@ def _larger_noise(table: pd.DataFrame) -> list[Verdict]:
         pairs = paired(table, snr, "error")
         gaps[snr] = pairs["signgd"] - pairs["gd"]
     half = len(levels) // 2
+    if not half:
+        words = "a larger gap where the noise is larger"
+        return [undecided(f"SNR {levels[0]:g}", words, "only one SNR was run")]
     noisy, clean = (
         np.mean([gaps[snr] for snr in part], axis=0)
         for part in (levels[:half], levels[-half:])
     )
     low, high = mean_interval(noisy - clean)
     peak = max(levels, key=lambda snr: gaps[snr].mean())
+    instance = (
+        f"SNR {levels[0]:g} … {levels[half - 1]:g} against {levels[-half]:g} … "
+        f"{levels[-1]:g}"
+    )
+    words = "SignGD's error exceeds GD's by more where the noise is larger"
+    if not (noisy - clean).any():
+        return [undecided(instance, words, EQUAL)]
     return [
         compare_range(
-            f"SNR {levels[0]:g} … {levels[half - 1]:g} against {levels[-half]:g} … "
-            f"{levels[-1]:g}",
+            instance,
             low,
             high,
             least=0.0,
-            predicted="SignGD's error exceeds GD's by more where the noise is larger",
+            predicted=words,
             numbers={
                 f"gap at SNR {snr:g}": float(gap.mean()) for snr, gap in gaps.items()
             }

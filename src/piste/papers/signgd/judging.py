@@ -6,7 +6,15 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import xarray as xr
 
-from piste.claims import Condition, Status, Timeline, Verdict, detect, undecided
+from piste.claims import (
+    Boundary,
+    Condition,
+    Status,
+    Timeline,
+    Verdict,
+    detect,
+    undecided,
+)
 from piste.claims.four_stages import HALF, NEAR_HALF
 from piste.models import KERNELS
 
@@ -98,14 +106,43 @@ def reached(timeline: Timeline, *names: str) -> Condition:
     for name in names:
         boundary = timeline.boundaries[name]
         if boundary.status != Status.FOUND:
-            return Condition(f"the end of {name}", False, boundary.evidence)
+            return Condition(f"the boundary {name}", False, boundary.evidence)
+        if boundary.since is None:
+            # Nothing happens before it, so nothing can be said of what does.
+            return Condition(f"{name} to take time", False, boundary.evidence)
     return Condition("the boundaries of the stage", True)
+
+
+AGAINST = (Status.NOT_REACHED, Status.OUT_OF_ORDER, Status.LOST)
+"""What counts against a statement that a boundary comes."""
+
+
+def lacking(run: xr.Dataset, boundaries: Sequence[Boundary]) -> dict:
+    """What must be so for boundaries that were not found to count against a claim.
+
+    A stage that a short run misses may still come; one out of order or lost does not.
+    """
+    found = [b for b in boundaries if b.status != Status.FOUND]
+    foreign = [b for b in found if b.status == Status.DOES_NOT_APPLY]
+    asked = [Condition("stages that apply", False, b.evidence) for b in foreign[:1]]
+    needs = []
+    statuses = {b.status for b in found}
+    if found and not statuses & set(AGAINST):
+        words = next((b.evidence for b in found if b.status in UNTOLD), "")
+        needs = [Condition("a run that tells", False, words)]
+    elif statuses & set(AGAINST) == {Status.NOT_REACHED}:
+        needs = [long_enough(run)]
+    return {"needs": needs, "conditions": asked}
+
+
+UNTOLD = (Status.TOO_SHORT, Status.TOO_COARSE, Status.NOT_MEASURED)
+"""What leaves open whether a boundary comes."""
 
 
 def at(run: xr.Dataset, timeline: Timeline, name: str) -> xr.Dataset:
     """The record at a boundary; the first one where it was not found (never judged)."""
     step = timeline.boundaries[name].step
-    return run.sel(step=0 if step is None else step)
+    return run.isel(step=0) if step is None else run.sel(step=step)
 
 
 def during(run: xr.Dataset, timeline: Timeline, start: str, end: str) -> xr.Dataset:

@@ -20,7 +20,7 @@ from piste.claims import (
     spread,
 )
 
-from .judging import fit
+from .judging import UNTOLD, fit
 from .thresholds import SAME_SLOPE, SLOWER, SOON
 
 BOUNDARIES = ("I", "II", "III", "IVa is o(1)", "IVb ends", "IVc ends")
@@ -40,6 +40,8 @@ class Seeds:
     betas: tuple[float, float] | None
     met: dict[str, list[float]]
     """The step at which a boundary's own condition is met for good, by seed."""
+    untold: dict[str, int]
+    """Seeds that do not tell: too short, or without numbers."""
     slopes: list[float]
     """Slope of the log training loss over the second half, by seed."""
     aligned: float
@@ -80,6 +82,10 @@ def _seeds(rule: str, pair, cells: xr.Dataset) -> Seeds:
         rule,
         pair,
         {name: [t.met(name) for t in timelines] for name in BOUNDARIES},
+        {
+            name: sum(t.boundaries[name].status in UNTOLD for t in timelines)
+            for name in BOUNDARIES
+        },
         [_slope(cells.train_loss.isel(cell=i)) for i in range(cells.sizes["cell"])],
         float(aligned.mean()),
     )
@@ -144,7 +150,19 @@ def _keeps(signgd: Seeds, other: Seeds, name: str) -> Verdict:
     if np.isnan(reference):
         why = f"{words}; SignGD does not meet it in all seeds either"
         return Verdict(instance, Outcome.UNMET, predicted, why)
-    return decide(instance, met == len(steps), predicted=predicted, measured=words)
+    return decide(
+        instance,
+        met == len(steps),
+        predicted=predicted,
+        measured=words,
+        needs=[_told(len(steps) - met, other.untold[name])],
+    )
+
+
+def _told(missing: int, untold: int) -> Condition:
+    """Whether a seed that does not meet a boundary says so, and does not just end."""
+    met = not missing or missing > untold
+    return Condition("runs that tell", met, f"{untold} too short or without numbers")
 
 
 def _disparity(evidence) -> list[Verdict]:
@@ -158,6 +176,7 @@ def _disparity(evidence) -> list[Verdict]:
             most=SLOWER,
             predicted=f"the training loss falls at most {SLOWER} times as fast as SignGD's",
             numbers={"slope": seeds.slope, "SignGD's": signgd.slope},
+            needs=[_falls(signgd), _falls(seeds)],
         )
         for seeds in slow
     ]
@@ -171,6 +190,11 @@ def _disparity(evidence) -> list[Verdict]:
     return verdicts
 
 
+def _falls(seeds: Seeds) -> Condition:
+    name = f"a training loss of {seeds.rule} that falls"
+    return Condition(name, seeds.slope < 0, f"slope {seeds.slope:.3g}")
+
+
 def _alike(instance: str, first: Seeds, second: Seeds) -> Verdict:
     ratio = first.slope / second.slope
     return compare(
@@ -179,6 +203,7 @@ def _alike(instance: str, first: Seeds, second: Seeds) -> Verdict:
         most=SAME_SLOPE,
         predicted=f"slopes of log loss alike within a factor {SAME_SLOPE}",
         numbers={first.rule: first.slope, second.rule: second.slope},
+        needs=[_falls(first), _falls(second)],
     )
 
 
@@ -224,13 +249,17 @@ def _faster(signgd: xr.Dataset, other: xr.Dataset, instance: str) -> Verdict:
         measured=words,
         margin=None if never else 1 - steps["median"] / limit,
         numbers={"SignGD's final loss": ends[0], "the other's final loss": ends[1]},
-        needs=[_known(signgd)],
+        needs=[_known("SignGD", signgd), _known(instance, other)],
     )
 
 
-def _known(sweep: xr.Dataset) -> Condition:
-    known = bool(np.isfinite(sweep.train_loss.values).all())
-    return Condition("SignGD's losses are numbers", known)
+def _known(rule: str, sweep: xr.Dataset) -> Condition:
+    """Whether a rule has a loss at every record, up to where it diverged if it did."""
+    finite = np.isfinite(sweep.train_loss)
+    if "diverged" in sweep.coords and rule != "SignGD":
+        ended = (sweep.diverged >= 0) & (sweep.step >= sweep.diverged)
+        finite = finite | ended
+    return Condition(f"losses of {rule} that are numbers", bool(finite.all()))
 
 
 CLAIMS = (

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from piste.claims import Boundary, Claim, Status, Verdict, decide
+from piste.claims import Boundary, Claim, Condition, Status, Verdict, decide
 
+from .judging import UNTOLD
 from .optimiser_claims import BOUNDARIES, cell_timelines
 from .studies import VARIANTS
 
@@ -71,12 +72,15 @@ def _verdict(variant: Variant) -> Verdict:
         if variant.count(name, Status.FOUND) < len(variant.boundaries[name])
     ]
     times = ", ".join(f"{variant.step(name):g}" for name in BOUNDARIES)
+    every = {b.status for seeds in variant.boundaries.values() for b in seeds}
+    told = every - {Status.FOUND, Status.NEEDS_EARLIER} - set(UNTOLD)
     return decide(
         variant.title,
         not lost,
         predicted="every boundary of the stages is found, in order, in every seed",
         measured=f"not in every seed: {'; '.join(lost)}" if lost else f"at t = {times}",
         numbers={"test error": variant.test_error},
+        needs=[Condition("runs that tell", not lost or bool(told))],
     )
 
 

@@ -3,10 +3,10 @@
 import numpy as np
 import xarray as xr
 
-from piste.claims import Claim, Condition, Status, Timeline, Verdict, compare, decide
+from piste.claims import Claim, Condition, Timeline, Verdict, compare, decide
 from piste.claims.four_stages import ALIGNED
 
-from .judging import about, at, change, during, each, fit, long_enough, pace, reached
+from .judging import about, at, change, during, each, fit, lacking, pace, reached
 from .thresholds import EVEN_SPLIT, LINEAR, NEAR_START, NEGLIGIBLE, SAME_PACE, VOTE
 
 ORDER = ("I", "II", "III", "IVa is o(1)", "IVb ends", "IVc ends")
@@ -26,26 +26,19 @@ NINE = (
 
 def _order(run: xr.Dataset, timeline: Timeline) -> Verdict:
     """All nine boundaries, and the six ends one after the other."""
-    lacking = [timeline.boundaries[n] for n in NINE if not timeline.found(n)]
+    missing = [timeline.boundaries[n] for n in NINE if not timeline.found(n)]
     steps = [timeline.step(name) for name in ORDER]
-    ordered = not lacking and bool((np.diff([0, *steps]) > 0).all())
-    needs = []
-    # A late stage that a short run misses may still come; one out of order does not.
-    if lacking and all(b.status not in _FINAL for b in lacking):
-        needs = [long_enough(run)]
-    why = "; ".join(f"{b.name}: {b.status}" for b in lacking)
-    measured = ", ".join(f"{step:g}" for step in steps)
+    ordered = not missing and bool((np.diff([0, *steps]) > 0).all())
+    why = "; ".join(f"{b.name}: {b.status}" for b in missing)
+    measured = ", ".join(timeline.boundaries[name].when() for name in ORDER)
     return decide(
         **about(run),
         holds=ordered,
         predicted="all nine boundaries, and I < II < III < s₂₁ = o(1) < key aligned < "
         "query aligned",
-        measured=f"{measured} ({why})" if lacking else measured,
-        needs=needs,
+        measured=f"{measured} ({why})" if missing else measured,
+        **lacking(run, missing),
     )
-
-
-_FINAL = (Status.OUT_OF_ORDER, Status.LOST, Status.DOES_NOT_APPLY, Status.NOT_MEASURED)
 
 
 def _begins_after(run: xr.Dataset, timeline: Timeline) -> list[Verdict]:
@@ -57,13 +50,19 @@ def _begins_after(run: xr.Dataset, timeline: Timeline) -> list[Verdict]:
     found = []
     for before, after, words in pairs:
         first, second = timeline.step(before), timeline.step(after)
+        done, turns = timeline.boundaries[before].span, timeline.boundaries[after].span
+        fine = not (done and turns) or turns[0] >= done[1] or turns[1] < done[0]
         found.append(
             decide(
                 **about(run, words),
                 holds=bool(second >= first),
                 predicted=f"{words}: not before",
-                measured=f"turns at t = {second:g}, the other is done at t = {first:g}",
-                needs=[reached(timeline, before, after)],
+                measured=f"turns at t = {timeline.boundaries[after].when()}, the other "
+                f"is done at t = {timeline.boundaries[before].when()}",
+                needs=[
+                    reached(timeline, before, after),
+                    Condition("records fine enough to tell", fine),
+                ],
                 numbers={"turns": second, "done": first},
             )
         )
@@ -77,13 +76,14 @@ def _linear_value(run: xr.Dataset, timeline: Timeline) -> Verdict:
     )
     line = fit(later.step.values, later.values)
     falls = int((np.diff(later.values) <= 0).sum())
+    said = f"slope {line['slope']:.3g}, R² {line['r2']:.4f}, falls at {falls} of "
+    said += f"{later.size - 1} records"
     return decide(
         **about(run),
         holds=line["r2"] >= LINEAR and line["slope"] > 0 and falls == 0,
         predicted=f"mean ⟨v, y_iξ_i⟩ rises at every record after stage I, R² ≥ {LINEAR} "
         "of a straight line",
-        measured=f"slope {line['slope']:.3g}, R² {line['r2']:.4f}, falls at {falls} of "
-        f"{later.size - 1} records",
+        measured="no line" if np.isnan(line["r2"]) else said,
         needs=[reached(timeline, "I")],
         numbers=line,
     )
@@ -129,9 +129,8 @@ def _negligible(run: xr.Dataset, timeline: Timeline) -> Verdict:
 def _aligned(run: xr.Dataset, timeline: Timeline) -> list[Verdict]:
     """Stage II.1 and II.2: the signs align, and are evenly split."""
     boundary = timeline.boundaries["II"]
-    final = boundary.status in _FINAL
-    needs = [] if final or boundary.step is not None else [long_enough(run)]
-    needs.append(_not_yet_aligned(run))
+    asked = lacking(run, [timeline.boundaries[name] for name in ("I", "II")])
+    asked["needs"] = [*asked["needs"], _not_yet_aligned(run)]
     share = float((at(run, timeline, "II").query_noise > 0).mean())
     return [
         decide(
@@ -140,7 +139,7 @@ def _aligned(run: xr.Dataset, timeline: Timeline) -> list[Verdict]:
             predicted=f"query and key noise have one sign in a share ≥ {ALIGNED} of the "
             "pairs, and this lasts as long again",
             measured=boundary.evidence,
-            needs=needs,
+            **asked,
         ),
         compare(
             **about(run, "split"),

@@ -68,7 +68,8 @@ def _stages() -> tuple[Study, ...]:
 def _sparsity() -> Study:
     """How the value's share of signal falls with s, at one SNR."""
     record = Record(dense=32, test_every=32)
-    base = dataclasses.replace(presets.stages(), steps=1000, record=record)
+    # Long enough to train at the smallest s too.
+    base = dataclasses.replace(presets.stages(), steps=3000, record=record)
     axes = {"task.noise_coordinates, task.dimension": SPARSITIES, "seed": range(3)}
     return Study(
         "sparsity",

@@ -18,7 +18,7 @@ def lines(tables: dict[str, tuple[str, pd.DataFrame]]) -> list:
 
 def _row(row: dict) -> tuple[str, str, str, str]:
     if not row["reached"]:
-        found = f"not reached (0 of {row['runs']})"
+        found = f"not found (0 of {row['runs']})"
     else:
         found = f"{row['median']:.4g}   {row['low']:.4g} … {row['high']:.4g}"
         if row["reached"] < row["runs"]:

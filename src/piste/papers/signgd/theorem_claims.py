@@ -3,7 +3,15 @@
 import numpy as np
 import xarray as xr
 
-from piste.claims import Claim, Timeline, Verdict, compare, compare_range, undecided
+from piste.claims import (
+    Claim,
+    Condition,
+    Timeline,
+    Verdict,
+    compare,
+    compare_range,
+    undecided,
+)
 
 from .judging import (
     about,
@@ -14,7 +22,7 @@ from .judging import (
     starts_at_half,
     trained,
 )
-from .thresholds import EVEN, EXPONENT, MEMORISED, SMALL
+from .thresholds import EVEN, EXPONENT, MEMORISED, SMALL, TRAINED
 
 LEVELS = (0.1, 0.01, 0.001)
 """Training losses whose times are to be evenly spaced."""
@@ -125,8 +133,15 @@ def _value_signal(evidence) -> list[Verdict]:
             most=EXPONENT,
             predicted=f"⟨v, μ⟩/⟨v, y_iξ_i⟩ ∝ s^a with a ≤ {EXPONENT} (theory: −½)",
             numbers=found | means,
+            needs=[_all_trained(sweep)],
         )
     ]
+
+
+def _all_trained(sweep: xr.Dataset) -> Condition:
+    loss = float(sweep.train_loss.isel(step=-1).max(skipna=False))
+    words = f"at most {loss:.2g} at t = {int(sweep.step[-1]):,}"
+    return Condition(f"training losses ≤ {TRAINED:g}", loss <= TRAINED, words)
 
 
 CLAIMS = (
