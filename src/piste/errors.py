@@ -2,6 +2,7 @@
 
 import difflib
 from collections.abc import Iterable
+from pathlib import PurePath
 from typing import Any
 
 LONGEST_VALUE = 60
@@ -53,8 +54,8 @@ def field_error(name: str, given: Any, expected: str) -> InputError:
 
 
 def dashed(name: str) -> str:
-    """The command line's spelling of a field's name."""
-    return name.replace("_", "-")
+    """The command line's spelling of a field's name; variables keep theirs."""
+    return name if name.isupper() else name.replace("_", "-")
 
 
 class InputWarning(UserWarning):
@@ -98,7 +99,8 @@ def shown(given: Any) -> str:
         text = str(given)
     except Exception as error:  # a value that is nested too deeply, or a stranger's
         return f"a {type(given).__name__} that cannot be shown ({type(error).__name__})"
-    return _shortened(printable(text), LONGEST_VALUE)
+    longest = LONGEST_WORD if isinstance(given, PurePath) else LONGEST_VALUE
+    return _shortened(printable(text), longest)
 
 
 def one_line(text: str) -> str:

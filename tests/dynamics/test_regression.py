@@ -11,10 +11,9 @@ import pytest
 from piste import dynamics
 from piste.dynamics.regression import RegressionForm
 from piste.models.kernel_layer import MATRICES, SUBSETS, KernelLayer, begin
-from piste.probes import OFTEN, RARELY
+from piste.probes import OFTEN, RARELY, regression
 from piste.probes.curvature import Extremes
 from piste.probes.regression import regression_probes
-from piste.probes.two_token import regression
 from piste.rules import GD
 from piste.tasks.token_regression import TokenRegression
 from piste.testing import assert_close

@@ -13,7 +13,8 @@ from piste.claims import detect
 from piste.dynamics.support import support_blocks
 from piste.errors import InputError
 from piste.models import StackWeights
-from piste.probes.two_token import PROBES, reference
+from piste.probes import reference
+from piste.probes.two_token import PROBES
 from piste.store import Store, run_in_memory
 from piste.testing import assert_close
 from support import decimal_stack, stack_oracle

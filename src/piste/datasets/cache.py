@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from piste.errors import InputError
+from piste.errors import InputError, field_error
 
 VARIABLE = "PISTE_DATA"
 TIMEOUT = 3, 15
@@ -59,12 +59,12 @@ def _given(source: Source, field: str, folder: str) -> Path:
     inner = path / source.name
     allowed = f"must hold {source.name}/ or {', '.join(source.files)}"
     if not path.is_dir():
-        raise InputError(f"{field} = {folder}: is not a folder; {allowed}")
+        raise field_error(field, Path(folder), f"is not a folder; {allowed}")
     path = inner if inner.is_dir() else path
     for name, file in source.files.items():
         if not (path / name).is_file():
             where = f"{source.name}/ " if path == inner else ""
-            raise InputError(f"{field} = {folder}: {where}has no {name}; {allowed}")
+            raise field_error(field, Path(folder), f"{where}has no {name}; {allowed}")
         _verify(path / name, file)
     return path
 

@@ -40,7 +40,7 @@ def _fields_of_the_task() -> Iterator[None]:
         yield
     except InputError as error:
         # A file or a variable has its own name, and so has a field of another part.
-        own = error.field and "." not in error.field
+        own = error.field.islower() and "." not in error.field
         raise (error.inside("task") if own else error) from None
 
 
