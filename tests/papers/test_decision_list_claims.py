@@ -266,6 +266,9 @@ def test_families_are_judged_apart_and_a_chosen_instance_has_no_share():
     assert found[1].instance.startswith("some sets, Dirichlet weights")
     assert "%" in found[1].measured and "%" not in found[2].measured
     assert "chosen" in found[2].measured
+    # One that keeps it after all shows nothing: it was chosen because it does not.
+    kept = dataset(KEPT | {"distribution": 5, "vocabulary": 24})
+    assert claim.judge({"persistence-found": kept})[0].outcome == OPEN
     assert claim.judge({"persistence": dataset(KEPT, "unknown")})[0].outcome == OPEN
     empty = dataset(KEPT).isel(cell=slice(0))
     assert [v.outcome for v in claim.judge({"persistence": empty})] == [OPEN]

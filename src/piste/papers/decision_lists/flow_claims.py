@@ -131,12 +131,17 @@ def _kept(kind: str, data: xr.Dataset, chosen: bool) -> Verdict:
     if open_.any():
         measured += f"; {open_.sum()} not followed to the end"
     follow, step = (float(numbers(data, n).max()) for n in ("follow", "resolution"))
+    # One that was chosen because it loses perfection shows nothing where it does not.
+    needs = (
+        Condition("all followed", not open_.any()),
+        Condition("instances that were not chosen", not chosen),
+    )
     return decide(
         f"{NAMES[kind]}, {sizes_in_words(data)}",
         not gone.any(),
         predicted=f"perfect from t* to {follow:g} t*, at records {step:.2%} of t apart",
         measured=measured,
-        needs=() if gone.any() else (Condition("all followed", not open_.any()),),
+        needs=() if gone.any() else needs,
         numbers={
             "instances": count,
             "lose it": int(gone.sum()),

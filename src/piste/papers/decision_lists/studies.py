@@ -31,10 +31,12 @@ LOST = RandomInstances(
     shortest=4,
     longest=4,
     list_bounds="4",
-    support_sets=48,
-    first=0,
+    list_lengths="fixed",
+    support_sets=200,
+    first=14,
 )
-"""An instance of (24, 4, 4) that loses perfection, and gets it back."""
+"""An instance of (24, 4, 4) that loses perfection, and gets it back: one of the two among
+the first 300 of its kind."""
 
 
 def studies(quick: bool) -> tuple[Study, ...]:
