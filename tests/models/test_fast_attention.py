@@ -65,7 +65,25 @@ def test_blocks_in_float32_with_one_head(kernel):
     assert_close(found, with_gradients(plain_heads, kernel, arrays, mask), slack=0.5)
 
 
-def in_full_form(kernel, queries, keys, values, mask):
+@pytest.mark.parametrize("kernel", ["softmax", "gaussian"])
+def test_second_derivatives_go_through_the_blocks(kernel):
+    """Landscapes and sharpness take products with the Hessian of a classifier."""
+    arrays, mask = drawn(20, batch=2), padding(20, batch=2)
+    rng = np.random.default_rng(0)
+    turned = tuple(jnp.asarray(rng.normal(size=x.shape)) for x in arrays)
+
+    def product(function):
+        def gradient(*arrays):
+            return jax.grad(
+                lambda *a: jnp.sin(function(kernel, *a, mask)).sum(), argnums=(0, 1, 2)
+            )(*arrays)
+
+        return jnp.stack(jax.jvp(gradient, arrays, turned)[1])
+
+    assert_close(product(attend_heads), product(plain_heads))
+
+
+def by_definition(kernel, queries, keys, values, mask):
     """Attention by its definition, query by query, over the real keys only."""
     outputs = []
     for b, head in np.ndindex(queries.shape[:2]):
@@ -86,14 +104,14 @@ def in_full_form(kernel, queries, keys, values, mask):
 def test_padding_is_as_if_it_were_not_there(kernel):
     arrays, mask = drawn(53), padding(53)
     assert_close(
-        attend_heads(kernel, *arrays, mask), in_full_form(kernel, *arrays, mask)
+        attend_heads(kernel, *arrays, mask), by_definition(kernel, *arrays, mask)
     )
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_padding_in_the_plain_form(kernel):
     arrays, mask = drawn(20), padding(20)
-    truth = in_full_form(kernel, *arrays, mask)
+    truth = by_definition(kernel, *arrays, mask)
     assert_close(plain_heads(kernel, *arrays, mask), truth)
 
 
