@@ -10,6 +10,7 @@ import xarray as xr
 from piste.api import open_run
 from piste.dynamics import Plan
 from piste.errors import InputError
+from piste.probes import two_token
 from piste.rules import GD
 from piste.store import FORMAT, Store, run_in_memory
 from piste.store.sealed import seal_json, unseal_json
@@ -227,6 +228,20 @@ def test_crash_before_the_first_checkpoint_starts_again(
             store.run(tiny, "tiny")
     assert list(tmp_path.glob("*.partial")) and store.interrupted(tiny) is None
     assert_same_bits(whole.trajectory(), store.run(tiny, "tiny").trajectory())
+
+
+def test_records_of_other_probes_are_not_continued(tiny, tmp_path, monkeypatch):
+    """A newer piste may measure more: it says so instead of joining both."""
+    store = Store(tmp_path)
+    with pytest.raises(Crash):
+        store.run(tiny, "tiny", crash_after(1))
+    fewer = two_token.PROBES[:-1]
+    monkeypatch.setattr("piste.dynamics.two_layer.PROBES", fewer)
+    with pytest.raises(InputError, match="other things .test_error.*--fresh") as caught:
+        store.run(tiny, "tiny")
+    assert "\n" not in str(caught.value)
+    monkeypatch.undo()
+    assert_same_bits(store.run(tiny, "tiny").trajectory(), run_in_memory(tiny))
 
 
 def test_another_name_resumes_the_same_run(whole, tiny, tmp_path):

@@ -2,7 +2,7 @@
 
 import dataclasses
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -168,6 +168,8 @@ def _train(site: Site, experiment: Experiment, place: Place, watch: Watch) -> Fo
         manifest = site.begin(manifest)
         check_shares(system.form.shares(), manifest.shares)
         state, start, before = _reached(site.folder, system)
+        if start:
+            check_probes(system, chunks.load(site.folder, 0))
         make_synced(site.folder / chunks.FOLDER)
         for chunk in train(system, plan, state, start):
             seconds = before + time.perf_counter() - began
@@ -231,6 +233,16 @@ def check_shares(now: int, before: int) -> None:
         raise InputError(
             f"this run was started on {before} devices and can only be resumed on "
             f"{before} (found {now}); --fresh runs again from step 0"
+        )
+
+
+def check_probes(system: System, records: Mapping[str, np.ndarray]) -> None:
+    """Records of other probes, of another version of piste, cannot be continued."""
+    now = {probe.name for probe in system.probes()}
+    if other := sorted(now ^ set(records)):
+        raise InputError(
+            f"this run was started by a piste that measures other things "
+            f"({', '.join(other)}) and cannot be resumed; --fresh runs again from step 0"
         )
 
 
