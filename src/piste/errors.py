@@ -1,6 +1,7 @@
 """The one exception that a user's mistake raises, and how its text is made safe."""
 
 import difflib
+import os
 from collections.abc import Iterable
 from typing import Any
 
@@ -98,7 +99,9 @@ def shown(given: Any) -> str:
         text = str(given)
     except Exception as error:  # a value that is nested too deeply, or a stranger's
         return f"a {type(given).__name__} that cannot be shown ({type(error).__name__})"
-    return _shortened(_printable(text), LONGEST_VALUE)
+    # The end of a path tells it from others, so a path is shown in full.
+    longest = LONGEST_WORD if isinstance(given, os.PathLike) else LONGEST_VALUE
+    return _shortened(_printable(text), longest)
 
 
 def one_line(text: str) -> str:

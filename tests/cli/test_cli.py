@@ -77,7 +77,7 @@ def test_list_names_every_preset(capsys):
         (["signgd/stages", "--rul", "adam"], r"no field 'rul'; did you mean 'rule'\?"),
         (
             ["signgd/stages", "--rule", "adan"],
-            r"rule = adan: must be one of signgd, .*; did you mean 'adam'\?",
+            r"rule = adan: must be one of adam, .*; did you mean 'adam'\?",
         ),
         (
             ["signgd/stages", "--precision", "float16"],
