@@ -12,7 +12,8 @@ from piste.dynamics import two_token
 from piste.dynamics.support import support_blocks
 from piste.errors import InputError
 from piste.models import KERNELS
-from piste.probes.two_token import PROBES, reference
+from piste.probes import reference
+from piste.probes.two_token import PROBES
 from piste.testing import assert_close
 from support.small import finish, forms_of, run, small, start
 

@@ -54,7 +54,7 @@ def _fields_under(path: str, changes: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _put(
-    cls: Any, data: dict, dotted: str, new: Any, own: Mapping[str, Any]
+    cls: Any, data: dict, dotted: str, new: Any, own: dict[str, Any]
 ) -> dict[str, str]:
     """Set one dotted field in plain data; what a switch of class dropped, by field."""
     data, cls, last = _owner(cls, data, dotted)
@@ -93,7 +93,7 @@ def _owner(cls: Any, data: dict, dotted: str) -> tuple[dict, Any, str]:
 
 
 def _switched(
-    old: dict, name: str, cls: Any, own: Mapping[str, Any]
+    old: dict, name: str, cls: Any, own: dict[str, Any]
 ) -> tuple[dict, dict[str, str]]:
     """The fields of an old class that a new one can keep; for the others, why not.
 
@@ -123,7 +123,7 @@ def _mistake(cls: Any, fields: Mapping[str, Any]) -> InputError | None:
 
 
 def _to_blame(
-    cls: Any, kept: Mapping[str, Any], own: Mapping[str, Any], error: InputError
+    cls: Any, kept: dict[str, Any], own: dict[str, Any], error: InputError
 ) -> str:
     """The kept field that an error is about, or without which there is none."""
     field = error.field.split(".")[0]
