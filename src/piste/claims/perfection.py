@@ -3,6 +3,7 @@
 import numpy as np
 import xarray as xr
 
+from .detectors import stage_detector
 from .stage_rules import Crossing, Span, find_boundaries, timeline_of
 from .timeline import Timeline
 
@@ -31,6 +32,7 @@ SPANS = (
 )
 
 
+@stage_detector("perfect classification", needs=NEEDED)
 def detect(trajectory: xr.Dataset) -> Timeline:
     """Find the first perfect moment, and that from which the margin stays positive."""
     found = find_boundaries(RULES, trajectory)
