@@ -78,7 +78,8 @@ def _check_slopes(form: AbstractForm, about: str) -> None:
     words = f"{about}: loss_and_gradient's gradient"
     _check_slope(loss, gradient, params, words)
     words = f"{about}: gradient, of the loss that evaluation_loss gives,"
-    _check_slope(jax.jit(form.evaluation_loss), form.gradient(params), params, words)
+    loss = jax.jit(lambda params: form.evaluation_loss(params))
+    _check_slope(loss, form.gradient(params), params, words)
     squares = [float((leaf**2).sum()) for leaf in jax.tree.leaves(gradient)]
     length, given = sum(squares) ** 0.5, float(form.norm(gradient))
     words = f"{about}: norm says that a gradient of length {length:.6g} has {given:.6g}"

@@ -9,15 +9,15 @@ from piste.dynamics import System, build
 from piste.experiment import Experiment
 from piste.probes import OFTEN, RARELY, Probe
 
-from ._contract import alike, dtypes_of, finite, require, same
+from ._contract import alike, dtypes_of, require, same
 
 
 def check_probe(name: str, where: Experiment | System) -> None:
     """Check a probe in a small experiment, or a system that was built of one.
 
-    It must have a LaTeX symbol between dollars and a meaning of one line, give a finite
-    array with an axis for each of its ``dims``, in the precision of the run, be pure, and
-    give the same under ``jit``.
+    It must have a LaTeX symbol between dollars and a meaning of one line, give an array
+    with an axis for each of its ``dims`` and some finite number in it, in the precision of
+    the run, be pure, and give the same under ``jit``.
     """
     system = build(where) if isinstance(where, Experiment) else where
     found = {probe.name: probe for probe in system.probes()}
@@ -61,7 +61,9 @@ def _check_measured(probe: Probe, seen: Any, system: System) -> None:
         f"{about}: declares {len(probe.dims)} axes ({', '.join(probe.dims)}) but gives "
         f"an array of {rank}",
     )
-    require(finite(measured), f"{about}: is not finite at the start")
+    # Some entries may stand for nothing, such as slots that a list does not have.
+    some = bool(np.isfinite(np.asarray(measured)).any()) or not np.size(measured)
+    require(some, f"{about}: has no finite number at the start")
     kinds, here = dtypes_of(measured), dtypes_of(system.form.initial())
     words = f"{about}: is in {', '.join(kinds)} where the run is in {', '.join(here)}"
     require(kinds <= here, words)
