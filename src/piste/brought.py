@@ -67,6 +67,12 @@ def is_brought(member: Any) -> bool:
     return _module(member).split(".")[0] != "piste"
 
 
+def full_name(member: Any) -> str:
+    """The module and the name of a class or a function."""
+    own = getattr(member, "func", member)
+    return f"{_module(member)}.{getattr(own, '__qualname__', type(own).__name__)}"
+
+
 def source_digest(member: Any) -> str:
     """Digest of the code that a class or a function comes with.
 
@@ -84,7 +90,8 @@ def source_digest(member: Any) -> str:
 
 def _own_file(member: Any) -> list[Path]:
     try:
-        return [Path(inspect.getfile(inspect.unwrap(member)))]
+        own = inspect.unwrap(getattr(member, "func", member))
+        return [Path(inspect.getfile(own))]
     except (OSError, TypeError):
         return []
 

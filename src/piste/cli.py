@@ -1,7 +1,7 @@
 """The command line. Heavy imports wait until a command needs them."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from piste.arguments import LANDSCAPE, Parser, overrides, run_name
@@ -129,11 +129,12 @@ def _run(options, rest: list[str]) -> int:
     from piste.describe import describe_run
     from piste.dynamics import check_size
     from piste.store import Store
-    from piste.values import override
+    from piste.values import change
 
     keep_compiled_programs()
 
-    experiment = override(base, changes)
+    changed = change(base, changes)
+    experiment = changed.value
     _devices_for(experiment)
     store = Store(options.out / "runs")
     out = console()
@@ -145,17 +146,23 @@ def _run(options, rest: list[str]) -> int:
         check_size(experiment, store.root, partial.steps if partial else 0)
         _say_resuming(out, store, experiment, partial, options.resume)
         store.check(experiment)
+        _print_notes(out, changed.dropped)
         with progress(out) as bars:
             name = options.preset.split("/")[-1]
             watch = watcher(bars, name, experiment.steps)
             label = run_name(name, changes)
             found = store.run(experiment, label, watch, options.fresh)
     else:
+        _print_notes(out, changed.dropped)
         out.print("already run; this is the stored result (--fresh runs again)")
-    for note in found.notes:
-        out.print(f"note: {note}", markup=False)
+    _print_notes(out, found.notes)
     describe_run(out, found)
     return 0
+
+
+def _print_notes(out, notes: Iterable[str]) -> None:
+    for note in notes:
+        out.print(f"note: {note}", markup=False)
 
 
 def _say_resuming(out, store, experiment, partial, demanded: bool) -> None:
@@ -179,8 +186,7 @@ def _show(options, rest: list[str]) -> int:
     from piste.describe import describe_run
 
     out, run = console(), open_run(options.run)
-    for note in run.notes:
-        out.print(f"note: {note}", markup=False)
+    _print_notes(out, run.notes)
     describe_run(out, run)
     return 0
 
@@ -240,8 +246,7 @@ def _reproduce(options, rest: list[str]) -> int:
             options.theory,
         )
     out.print()
-    for note in results.notes:
-        out.print(f"note: {note}", markup=False)
+    _print_notes(out, results.notes)
     for words in paper.part("summary").lines(results.tables):
         out.print(words)
     print_verdicts(out, results.judgements)
@@ -263,18 +268,20 @@ def _landscape(options, rest: list[str]) -> int:
     from piste.compare_landscapes import compare, lines
     from piste.console import console, plain_table, progress, watcher
     from piste.landscape.survey import Comparison, Survey, check
-    from piste.values import from_json, override
+    from piste.values import change, from_json
 
     keep_compiled_programs()
     given = {name: getattr(options, name.replace("-", "_")) for name in LANDSCAPE}
     chosen = {name: text for name, text in given.items() if text is not None}
     settings = from_json(Comparison, chosen)
     name = run_name(options.preset.split("/")[-1], changes) + f"-{settings.plane}"
-    experiment = override(base, changes)
+    changed = change(base, changes)
+    experiment = changed.value
     _devices_for(experiment)
     survey = Survey(experiment, settings, options.out, name)
     check(survey)
     out = console()
+    _print_notes(out, changed.dropped)
     with progress(out) as bars:
         found = compare(survey, lambda n, total: watcher(bars, n, total), options.fresh)
     for words in lines(found):
@@ -298,8 +305,7 @@ def _verify(options, rest: list[str]) -> int:
     out = console()
     found = verify(paper, options.out)
     out.print(f"  {found.sentence()}\n", markup=False)
-    for note in found.notes:
-        out.print(f"note: {note}", markup=False)
+    _print_notes(out, found.notes)
     print_verdicts(out, found.judgements)
     for judgement in found.judgements:
         out.print()

@@ -7,7 +7,7 @@ import xarray as xr
 from rich.console import Console
 from rich.text import Text
 
-from piste.claims import Judgement, Timeline, margin_text, stages
+from piste.claims import Judgement, Timeline, judge_run, margin_text, stages
 from piste.console import bold, mark, plain_table
 from piste.report.page import tally
 from piste.store import Run
@@ -37,6 +37,12 @@ def describe_run(out: Console, run: Run) -> None:
     out.print()
     for line in _last_numbers(trajectory):
         out.print(line)
+    if judgements := judge_run(trajectory):
+        out.print()
+        print_verdicts(out, judgements)
+        for judgement in judgements:
+            for verdict in judgement.verdicts:
+                out.print(f"  {verdict.sentence()}")
 
 
 LAST = (

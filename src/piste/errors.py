@@ -1,8 +1,8 @@
 """The one exception that a user's mistake raises, and how its text is made safe."""
 
 import difflib
+import os
 from collections.abc import Iterable
-from pathlib import PurePath
 from typing import Any
 
 LONGEST_VALUE = 60
@@ -86,8 +86,8 @@ def did_you_mean(word: str, allowed: Iterable[str]) -> str:
 def shown(given: Any) -> str:
     r"""A value as a message shows it: printable, and shortened if it is long.
 
-    >>> shown("two\nlines"), shown(0.5)
-    ('two\\nlines', '0.5')
+    >>> shown("two\nlines"), shown(0.5), shown((1, 2))
+    ('two\\nlines', '0.5', '1,2')
     >>> shown("9" * 5000)
     '99999999999999999999…99999999999999999999 (5000 characters)'
     """
@@ -96,10 +96,13 @@ def shown(given: Any) -> str:
         digits = int(given.bit_length() * 0.30103)
         return f"a whole number of about {digits} digits"
     try:
-        text = str(given)
+        # Several values are shown as the command line takes them.
+        several = isinstance(given, tuple)
+        text = ",".join(map(shown, given)) if several else str(given)
     except Exception as error:  # a value that is nested too deeply, or a stranger's
         return f"a {type(given).__name__} that cannot be shown ({type(error).__name__})"
-    longest = LONGEST_WORD if isinstance(given, PurePath) else LONGEST_VALUE
+    # The end of a path tells it from others, so a path is shown in full.
+    longest = LONGEST_WORD if isinstance(given, os.PathLike) else LONGEST_VALUE
     return _shortened(printable(text), longest)
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from piste.models import KERNELS, fast_attention
+from piste.models.attention import ALONE, COUNT, SUM
 from piste.models.multi_head import FAST, attend_heads, masked, plain_heads
 from piste.testing import assert_close
 
@@ -120,9 +121,9 @@ def test_what_a_kernel_divides_by_leaves_out_the_padding():
     mask = jnp.array([[True, False, True, True, False]])
     real = np.asarray(g)[..., [0, 2, 3]]
     cases = {
-        "alone": (g, real),
-        "sum": (g / g.sum(-1, keepdims=True), real / real.sum(-1, keepdims=True)),
-        "count": (g / 5, real / 3),
+        ALONE: (g, real),
+        SUM: (g / g.sum(-1, keepdims=True), real / real.sum(-1, keepdims=True)),
+        COUNT: (g / 5, real / 3),
     }
     for divides_by, (weights, truth) in cases.items():
         found = masked(weights, mask, divides_by)

@@ -1,9 +1,11 @@
 """Stages, claims and verdicts: what a trajectory shows."""
 
 from .contingency import kept, misaligned, sign_contingency
+from .detectors import DETECTORS, StageDetector, stage_detector
 from .four_stages import attention_at_vanishing, detect, stage_series
 from .groups import Group, by_experiment, labelled, one_experiment
 from .judging import compare, compare_range, decide, differences, undecided
+from .run_claims import RUN_CLAIMS, claim, judge_run
 from .stage_rules import Crossing, Span, Turning, find_boundaries, lasting, timeline_of
 from .stages import stages
 from .statistics import (
@@ -27,6 +29,12 @@ from .verdict import (
 )
 
 __all__ = [
+    "DETECTORS",
+    "RUN_CLAIMS",
+    "StageDetector",
+    "claim",
+    "judge_run",
+    "stage_detector",
     "Boundary",
     "Claim",
     "Condition",

@@ -2,6 +2,7 @@
 
 import xarray as xr
 
+from .detectors import stage_detector
 from .stage_rules import Crossing, Span, find_boundaries, timeline_of
 from .timeline import Timeline
 
@@ -53,6 +54,7 @@ SPANS = (
 )
 
 
+@stage_detector("convergence to zero loss", needs=NEEDED)
 def detect(trajectory: xr.Dataset) -> Timeline:
     r"""Find where $f/f_0$ passes both thresholds for good."""
     loss = trajectory.train_loss

@@ -11,6 +11,7 @@ import xarray as xr
 
 from piste.errors import InputError
 
+from .detectors import stage_detector
 from .stage_rules import Crossing, Span, Turning, find_boundaries, timeline_of
 from .timeline import Boundary, Timeline
 
@@ -124,6 +125,7 @@ SPANS = (
 )
 
 
+@stage_detector("four stages of sign descent", needs=NEEDED)
 def detect(trajectory: xr.Dataset) -> Timeline:
     """Find the four stages of a run, as many of them as there are."""
     missing = [name for name in NEEDED if name not in trajectory]

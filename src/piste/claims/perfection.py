@@ -7,6 +7,7 @@ then so is everything that is said here.
 import numpy as np
 import xarray as xr
 
+from .detectors import stage_detector
 from .stage_rules import Crossing, Span, find_boundaries, timeline_of
 from .timeline import Timeline
 
@@ -43,6 +44,7 @@ def _spans(which: str) -> tuple[Span, ...]:
     )
 
 
+@stage_detector("perfect classification", needs=NEEDED)
 def detect(trajectory: xr.Dataset) -> Timeline:
     """Find the first perfect moment, and that from which the margin stays positive."""
     which = "of one random batch" if SAMPLED in trajectory else "that can occur"

@@ -4,6 +4,7 @@ import math
 
 import xarray as xr
 
+from .detectors import stage_detector
 from .stage_rules import Crossing, Span, find_boundaries, timeline_of
 from .timeline import Timeline
 
@@ -50,6 +51,7 @@ SPANS = (
 )
 
 
+@stage_detector("plateau of a classifier", needs=NEEDED)
 def detect(trajectory: xr.Dataset) -> Timeline:
     """Find when the training loss leaves the plateau for good."""
     found = find_boundaries(RULES, trajectory)

@@ -2,21 +2,18 @@
 
 import xarray as xr
 
-from . import convergence, four_stages, perfection, plateau
+# Our own detectors add themselves to the table as they are imported.
+from . import convergence as convergence
+from . import four_stages as four_stages
+from . import perfection as perfection
+from . import plateau as plateau
+from .detectors import DETECTORS
 from .timeline import Timeline
-
-DETECTORS = {
-    "four stages of sign descent": four_stages,
-    "perfect classification": perfection,
-    "plateau of a classifier": plateau,
-    "convergence to zero loss": convergence,
-}
-"""Each has ``NEEDED``, the probes that it reads, and ``detect``."""
 
 
 def stages(trajectory: xr.Dataset) -> Timeline:
     """Find the stages of a run; a run for which nobody has named any has none."""
-    for detector in DETECTORS.values():
-        if set(detector.NEEDED) <= set(trajectory):
-            return detector.detect(trajectory)
+    for detector in reversed(DETECTORS.values()):
+        if detector.fits(trajectory):
+            return detector.find(trajectory)
     return Timeline((), {}, {}, note="no stages are defined for what this run measures")

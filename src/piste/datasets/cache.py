@@ -59,14 +59,21 @@ def _given(source: Source, field: str, folder: str) -> Path:
     inner = path / source.name
     allowed = f"must hold {source.name}/ or {', '.join(source.files)}"
     if not path.is_dir():
-        raise field_error(field, Path(folder), f"is not a folder; {allowed}")
+        raise folder_error(field, folder, f"is not a folder; {allowed}")
     path = inner if inner.is_dir() else path
     for name, file in source.files.items():
         if not (path / name).is_file():
             where = f"{source.name}/ " if path == inner else ""
-            raise field_error(field, Path(folder), f"{where}has no {name}; {allowed}")
+            raise folder_error(field, folder, f"{where}has no {name}; {allowed}")
         _verify(path / name, file)
     return path
+
+
+def folder_error(field: str, folder: str, expected: str) -> InputError:
+    """The error for a folder that a field of the task or a variable names."""
+    if field == VARIABLE:  # no field of a value: its name is not to be spelt otherwise
+        return InputError(f"{VARIABLE} = {folder}: {expected}")
+    return field_error(field, Path(folder), expected)
 
 
 def _verify(path: Path, file: File) -> None:
@@ -130,9 +137,11 @@ def _download(source: Source, name: str, aside: str, folder: Path) -> None:
         except (OSError, ValueError) as error:
             failures.append(_reason(error))
     reasons = ", ".join(dict.fromkeys(failures))
-    raise InputError(
-        f"dataset = {source.name}: {name} is not in the cache {folder} and cannot be "
-        f"downloaded ({reasons}); give its folder by the field folder or by {VARIABLE}"
+    raise field_error(
+        "dataset",
+        source.name,
+        f"{name} is not in the cache {folder} and cannot be downloaded ({reasons}); "
+        f"give its folder by the field folder or by {VARIABLE}",
     )
 
 

@@ -18,10 +18,19 @@ from typing import Any
 
 import numpy as np
 
-from piste.errors import InputError, field_error, shown
+from piste.errors import InputError, shown
 
 from ._base import TextSet
-from .cache import VARIABLE, File, Limited, Source, check_file, locate, unzipped
+from .cache import (
+    VARIABLE,
+    File,
+    Limited,
+    Source,
+    check_file,
+    folder_error,
+    locate,
+    unzipped,
+)
 
 ARCHIVE = "aclImdb_v1.tar.gz"
 FOLDER = "aclImdb"
@@ -71,7 +80,7 @@ def _found(field: str, folder: str) -> tuple[str, Path]:
     tables = " and ".join(f"{part}.csv.gz" for part in PARTS)
     allowed = f"must hold imdb/ or {tables}, {FOLDER}/ or {ARCHIVE}"
     if not top.is_dir():
-        raise field_error(field, Path(folder), f"is not a folder; {allowed}")
+        raise folder_error(field, folder, f"is not a folder; {allowed}")
     path = top / "imdb" if (top / "imdb").is_dir() else top
     if any((path / f"{part}.csv.gz").exists() for part in PARTS):
         return "tables", path
@@ -81,7 +90,7 @@ def _found(field: str, folder: str) -> tuple[str, Path]:
     if (path / ARCHIVE).exists():
         return "archive", locate(SOURCE, str(path)) / ARCHIVE
     where = "imdb/ " if path != top else ""
-    raise field_error(field, Path(folder), f"{where}has no reviews; {allowed}")
+    raise folder_error(field, folder, f"{where}has no reviews; {allowed}")
 
 
 @functools.lru_cache(maxsize=1)

@@ -6,13 +6,15 @@ from contextlib import contextmanager
 import jax
 import jax.numpy as jnp
 
-from piste.errors import InputError
+from piste.errors import InputError, field_error
 from piste.experiment import Experiment
-from piste.models.attention import KERNELS, check_normalised
 
 from ._base import InitialState
 from .engine import System
 from .forms import find_form
+
+LOSS = "train_loss"
+"""The probe by which a run is watched, and a divergence is seen."""
 
 
 def draw(experiment: Experiment) -> InitialState:
@@ -21,8 +23,6 @@ def draw(experiment: Experiment) -> InitialState:
     A float32 run starts from the same numbers, rounded.
     """
     entry, loaded = find_form(experiment), load_data(experiment)
-    if experiment.model.attention in KERNELS:
-        check_normalised(experiment.model.attention)
     with jax.enable_x64(True), _fields_of_the_task():
         return entry.draw(experiment, loaded)
 
@@ -58,6 +58,9 @@ def build(
     start = draw(experiment) if start is None else start
     with jax.enable_x64(True):
         form = entry.build(experiment, start, pad_for_batching)
+        if not any(probe.name == LOSS for probe in form.probes()):
+            rule = f"has no probe {LOSS}, which every form must have"
+            raise field_error("form", entry.name, rule)
         rule = experiment.rule.settle(form)
         parts = _rounded((form, rule), experiment.precision)
         return System(*parts, curvature=experiment.record.curvature)

@@ -12,6 +12,7 @@ import jax
 
 from piste.errors import did_you_mean, field_error
 from piste.experiment import Experiment
+from piste.models.attention import KERNELS, check_normalised
 from piste.registry import NAME, name_of
 from piste.streams import Stream, stream
 
@@ -133,7 +134,13 @@ def ranked_forms(experiment: Experiment) -> list[FormEntry]:
 
 
 def find_form(experiment: Experiment) -> FormEntry:
-    """The form that an experiment names, if it holds; for ``auto`` the best one."""
+    """The form that an experiment names, if it holds; for ``auto`` the best one.
+
+    Everything that runs or stores an experiment comes by here first, so this is also
+    where a kernel that does not do what it says is refused.
+    """
+    if experiment.model.attention in KERNELS:
+        check_normalised(experiment.model.attention)
     held = ranked_forms(experiment)
     if experiment.record.curvature:
         held = [entry for entry in held if entry.own_weights]

@@ -56,8 +56,22 @@ def plain_heads(
     kernel: str, queries: Heads, keys: Heads, values: Heads, mask: Mask
 ) -> Heads:
     """The same for any kernel, with all weights of all heads in memory at once."""
+    divides_by = KERNELS[kernel].divides_by
+    if divides_by == SUM:
+        keys = _without_padding(keys, mask)
     weights = jax.vmap(jax.vmap(KERNELS[kernel]))(queries, keys)
-    return masked(weights, mask, KERNELS[kernel].divides_by) @ values
+    return masked(weights, mask, divides_by) @ values
+
+
+def _without_padding(keys: Heads, mask: Mask) -> Heads:
+    """Put a real key in the place of every padding key.
+
+    A padding key that scores far above all real ones would take the whole sum, and the
+    weights of the others would be rounded to 0 before they are divided anew.
+    """
+    first = jnp.argmax(mask, -1)[:, None, None, None]
+    real = jnp.take_along_axis(keys, first, axis=2)
+    return jnp.where(mask[:, None, :, None], keys, real)
 
 
 def masked(
@@ -69,7 +83,7 @@ def masked(
     weights = jnp.where(mask[:, None, None], weights, 0)
     if divides_by == SUM:
         sums = weights.sum(-1, keepdims=True)
-        return weights / jnp.where(sums > 0, sums, 1)
+        return weights / jnp.where(sums == 0, 1, sums)
     if divides_by == COUNT:
         scale = mask.shape[-1] / _count(mask)
         return weights * scale.astype(weights.dtype)[:, None, None, None]

@@ -13,7 +13,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from piste.brought import is_brought, source_digest
+from piste.brought import full_name, is_brought, source_digest
 from piste.datasets.cache import VARIABLE
 from piste.dynamics import choose_form, find_form, load_data
 from piste.errors import InputError
@@ -94,7 +94,7 @@ def _brought(experiments: Sequence[Experiment], settings: Sequence[Any]) -> str:
     values = [*experiments, *settings]
     words = [word for given in values for word in fields_of(given).values()]
     kernels = {
-        name: kernel.function
+        name: kernel
         for name, kernel in KERNELS.items()
         if name in words and is_brought(kernel.function)
     }
@@ -103,17 +103,21 @@ def _brought(experiments: Sequence[Experiment], settings: Sequence[Any]) -> str:
         members += [
             type(x) for x in (experiment.task, experiment.model, experiment.rule)
         ]
-        members.append(find_form(experiment).build)
+        entry = find_form(experiment)
+        members += [entry.build, entry.draw, entry.rank]
     # Whether a probe is measured is known only once a form is built: count all.
     members += [
         probe.compute for probes in BROUGHT.values() for probe in probes.values()
     ]
     foreign = {
-        f"{member.__module__}.{member.__qualname__}": source_digest(member)
+        full_name(member): source_digest(member)
         for member in members
         if is_brought(member)
     }
-    foreign |= {name: _program(function) for name, function in kernels.items()}
+    foreign |= {
+        name: _program(kernel.function) + kernel.divides_by
+        for name, kernel in kernels.items()
+    }
     return digest(sorted(foreign.items())) if foreign else ""
 
 

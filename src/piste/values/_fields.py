@@ -4,13 +4,14 @@ import dataclasses
 import functools
 import math
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, TypeVar, dataclass_transform
 
 import jax
 import numpy as np
 
-from piste.errors import field_error
+from piste.errors import InputError, field_error
 from piste.registry import Family, add_class, family_of
 
 T = TypeVar("T")
@@ -36,6 +37,8 @@ def value(cls: type[T]) -> type[T]:
     fields = [field.name for field in dataclasses.fields(made)]
     leaves = [name for name in fields if hints[name] is float or _is_value(hints[name])]
     static = [name for name in fields if name not in leaves]
+    for name in static:
+        item_type(hints[name])  # refuses tuples that JSON could not bring back
     jax.tree_util.register_dataclass(made, data_fields=leaves, meta_fields=static)
     return made
 
@@ -73,7 +76,11 @@ def item_type(hint: Any) -> type | None:
     """The type of the items of a tuple field, such as ``tuple[float, ...]``."""
     if typing.get_origin(hint) is not tuple:
         return None
-    return typing.get_args(hint)[0]
+    item, *rest = typing.get_args(hint)
+    if rest != [...] or item not in KINDS:
+        allowed = ", ".join(f"tuple[{kind.__name__}, ...]" for kind in KINDS)
+        raise TypeError(f"{hint}: a field of several values must be one of {allowed}")
+    return item
 
 
 def _check_then(after):
@@ -99,8 +106,12 @@ def _traced(self) -> bool:
 def _plain(name: str, hint: Any, given: Any) -> Any:
     """One spelling for equal values: plain Python, a float wherever one is declared."""
     item = item_type(hint)
-    if item is not None and isinstance(given, (tuple, list, range)):
+    if item is not None and isinstance(given, (tuple, list, range, np.ndarray)):
         return tuple(_plain(name, item, part) for part in given)
+    if hint is bool and isinstance(given, np.bool_):
+        return bool(given)
+    if hint is str and isinstance(given, str):
+        return str(given)
     if hint not in (int, float) or isinstance(given, bool):
         return given
     if isinstance(given, (int, np.integer)):
@@ -113,20 +124,31 @@ def _plain(name: str, hint: Any, given: Any) -> Any:
     return float(given) if isinstance(given, np.floating) else given
 
 
+@contextmanager
+def each_of(name: str, given: Any) -> Iterator[None]:
+    """Let an error about one of several values show all of them."""
+    try:
+        yield
+    except InputError as error:
+        rule = f"each {error.expected}"
+        raise field_error(name, tuple(given), rule) from None
+
+
 def check(field: dataclasses.Field, hint: Any, given: Any) -> None:
     """Refuse what a field cannot hold; tracers and other values pass."""
     item = item_type(hint)
     if item is not None:
         if not isinstance(given, tuple):
             raise field_error(field.name, given, "must be several values, as in 1,2")
-        for part in given:
-            check(field, item, part)
+        with each_of(field.name, given):
+            for part in given:
+                check(field, item, part)
         return
     if not isinstance(given, (int, float, str)):
         return
     if hint is float and isinstance(given, bool):
         return  # a mask over the leaves, as JAX's filters make them
-    if hint in KINDS and hint is not str and type(given) is not hint:
+    if hint in KINDS and type(given) is not hint:
         raise field_error(field.name, given, f"must be {KINDS[hint]}")
     if isinstance(given, str) and not _is_text(given):
         raise field_error(field.name, given, "must be text in UTF-8")

@@ -9,7 +9,7 @@ from typing import Any
 from piste.errors import InputError, dashed, did_you_mean, field_error, shown
 from piste.registry import Family, family_of, name_of
 
-from ._fields import KINDS, LARGEST, hints_of, item_type
+from ._fields import KINDS, LARGEST, each_of, hints_of, item_type
 
 TYPE = "type"
 """The key that names the class of a value that is a member of a family."""
@@ -101,7 +101,8 @@ def _tuple_from_json(item: type, data: Any, path: str) -> tuple:
         data = [part.strip() for part in data.split(",")] if data.strip() else []
     if not isinstance(data, (list, tuple)):
         data = [data]
-    return tuple(from_json(item, part, path) for part in data)
+    with each_of(path, data):
+        return tuple(from_json(item, part, path) for part in data)
 
 
 def _scalar(cls: Any, data: Any, path: str) -> Any:

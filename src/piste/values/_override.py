@@ -35,19 +35,49 @@ def override(given: T, changes: Mapping[str, Any]) -> T:
 def change(given: T, changes: Mapping[str, Any]) -> Changed[T]:
     """Do the same, and say which settings were dropped where a class was switched."""
     data, dropped = to_json(given), []
-    by_depth = sorted(changes.items(), key=lambda item: item[0].count("."))
-    named = {name.replace("-", "_") for name in changes}
-    for dotted, new in by_depth:
-        name = dotted.replace("-", "_")
-        lost = _put(type(given), data, name, to_json(new))
-        dropped += [
-            why for field, why in lost.items() if f"{name}.{field}" not in named
-        ]
+    spelt = {name.replace("-", "_"): to_json(new) for name, new in changes.items()}
+    for name in sorted(spelt, key=lambda name: name.count(".")):
+        own = _fields_under(name, spelt)
+        lost = _put(type(given), data, name, spelt[name], own)
+        dropped += [why for field, why in lost.items() if field not in own]
     return Changed(from_json(type(given), data), tuple(dropped))
 
 
-def _put(cls: Any, data: dict, dotted: str, new: Any) -> dict[str, str]:
+def _fields_under(path: str, changes: Mapping[str, Any]) -> dict[str, Any]:
+    """The changes of a value's own fields: of ``rule``, those such as ``rule.b1``."""
+    found = {
+        name.removeprefix(f"{path}."): new
+        for name, new in changes.items()
+        if name.startswith(f"{path}.")
+    }
+    return {field: new for field, new in found.items() if "." not in field}
+
+
+def _put(
+    cls: Any, data: dict, dotted: str, new: Any, own: dict[str, Any]
+) -> dict[str, str]:
     """Set one dotted field in plain data; what a switch of class dropped, by field."""
+    data, cls, last = _owner(cls, data, dotted)
+    family = family_of(hints_of(cls)[last])
+    if family is None or not isinstance(new, str):
+        data[last] = new
+        return {}
+    old, made = data[last], member(family, new, dotted)
+    if old.get(TYPE) == new:
+        return {}
+    data[last], lost = _switched(old, new, made, own)
+    usual = _defaults(family.get(old.get(TYPE, "")))
+    return {
+        field: f"{dashed(dotted)} = {new}: {dashed(field)} = {shown(old[field])} of "
+        f"{old.get(TYPE)} is dropped ({why})"
+        for field, why in lost.items()
+        # Nobody chose a default, and nobody misses it where there is no such field.
+        if field in hints_of(made) or old[field] != usual.get(field)
+    }
+
+
+def _owner(cls: Any, data: dict, dotted: str) -> tuple[dict, Any, str]:
+    """The plain data and the class that have a dotted field, and its last name."""
     *above, last = dotted.split(".")
     for depth, name in enumerate(above):
         if not isinstance(data.get(name), dict):
@@ -56,43 +86,54 @@ def _put(cls: Any, data: dict, dotted: str, new: Any) -> dict[str, str]:
         data, cls = data[name], hints_of(cls)[name]
         if family := family_of(cls):
             cls = member(family, data.get(TYPE), name)
-    hints = hints_of(cls)
-    if last not in hints:
-        known = [".".join([*above, key]) for key in hints]
+    if last not in hints_of(cls):
+        known = [".".join([*above, key]) for key in hints_of(cls)]
         raise unknown_field(dotted, known)
-    family = family_of(hints[last])
-    if family is None or not isinstance(new, str):
-        data[last] = new
-        return {}
-    old = data[last]
-    data[last], lost = _switched(old, new, member(family, new, dotted))
-    if old.get(TYPE) == new:
-        return {}
-    return {
-        field: f"{dashed(dotted)} = {new}: {dashed(field)} = {shown(old[field])} of "
-        f"{old.get(TYPE)} is dropped ({why})"
-        for field, why in lost.items()
-        if old[field] != _defaults(family.get(old.get(TYPE, ""))).get(field)
-    }
+    return data, cls, last
 
 
-def _switched(old: dict, name: str, cls: Any) -> tuple[dict, dict[str, str]]:
-    """The fields of an old class that a new one can keep; for the others, why not."""
+def _switched(
+    old: dict, name: str, cls: Any, own: dict[str, Any]
+) -> tuple[dict, dict[str, str]]:
+    """The fields of an old class that a new one can keep; for the others, why not.
+
+    They must be valid together with the new class's defaults and with the fields that
+    are changed too (``own``).
+    """
     hints = hints_of(cls)
     kept = {field: part for field, part in old.items() if field in hints}
     lost = {f: f"{name} has no such field" for f in old if f not in (*hints, TYPE)}
-    while True:
-        try:
-            class_from_json(cls, kept, "")
-            break
-        except InputError as error:
-            # A field that is valid alone may not be together with the new defaults.
-            field = error.field.split(".")[0]
-            if field not in kept:
-                break  # what is wrong is no setting of the old class: said later
-            lost[field] = error.expected
-            del kept[field]
+    while (error := _mistake(cls, kept | own)) is not None:
+        field = _to_blame(cls, kept, own, error)
+        if not field:
+            break  # no setting of the old class is wrong: it is said later
+        about_it = field == error.field
+        lost[field] = error.expected if about_it else f"with it, {error}"
+        del kept[field]
     return kept | {TYPE: name}, lost
+
+
+def _mistake(cls: Any, fields: Mapping[str, Any]) -> InputError | None:
+    known = {name: part for name, part in fields.items() if name in hints_of(cls)}
+    try:
+        class_from_json(cls, known, "")
+    except InputError as error:
+        return error
+    return None
+
+
+def _to_blame(
+    cls: Any, kept: dict[str, Any], own: dict[str, Any], error: InputError
+) -> str:
+    """The kept field that an error is about, or without which there is none."""
+    field = error.field.split(".")[0]
+    if field in kept and field not in own:
+        return field
+    for name in kept:
+        rest = {other: part for other, part in kept.items() if other != name}
+        if _mistake(cls, rest | own) is None:
+            return name
+    return ""
 
 
 def _defaults(cls: Any) -> dict[str, Any]:

@@ -1,0 +1,126 @@
+"""The contract of a form."""
+
+import dataclasses
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from piste.dynamics import AbstractForm, System, build, find_form
+from piste.experiment import Experiment
+
+from ._contract import alike, dtypes_of, finite, require, same
+from ._probes import check_probe
+
+STEP = 1e-5
+"""Step of central differences, as a share of the parameters."""
+ACCURACY = 1e-5
+"""Allowed error of a slope, as a share of the longest it could be."""
+
+
+def check_form(experiment: Experiment) -> None:
+    """Check the form in which an experiment trains; give one that is small.
+
+    ``loss_and_gradient`` must be pure, give a finite number and a gradient like the
+    parameters, and the same under ``jit``. Where the parameters are the weights
+    themselves (``own_weights``) it must agree with finite differences, and so must
+    ``gradient`` with ``evaluation_loss``. ``apply`` must keep the parameters' shapes, all
+    probes must pass :func:`check_probe`, and other seeds must have the same shapes when
+    they are padded for batching, so that sweeps can run them together.
+    """
+    experiment = dataclasses.replace(experiment, precision="float64")
+    entry = find_form(experiment)
+    about = f"form {entry.name}"
+    system = build(experiment)
+    form = system.form
+    words = f"{about}: builds a {type(form).__name__}; must inherit from AbstractForm"
+    require(isinstance(form, AbstractForm), words)
+    with jax.enable_x64(True):
+        _check_gradient(form, about)
+        if entry.own_weights:
+            _check_slopes(form, about)
+    _check_probes(system, about)
+    _check_shapes(experiment, about)
+
+
+def _check_gradient(form: AbstractForm, about: str) -> None:
+    params = form.initial()
+    require(bool(jax.tree.leaves(params)), f"{about}: has nothing to train")
+    words = f"{about}: its parameters are in {dtypes_of(params)}; must be in float64"
+    require(dtypes_of(params) == {"float64"}, words)
+    loss, gradient = form.loss_and_gradient(params)
+    require(np.ndim(loss) == 0, f"{about}: its loss has {np.ndim(loss)} axes, not 0")
+    require(finite(loss), f"{about}: its loss is not finite at the start")
+    words = f"{about}: its gradient is not a tree like its parameters"
+    require(_like(gradient) == _like(params), words)
+    require(finite(gradient), f"{about}: its gradient is not finite at the start")
+    again = form.loss_and_gradient(params)
+    words = f"{about}: gives another loss or gradient when called again"
+    require(alike((loss, gradient), again), words)
+    compiled = jax.jit(lambda form, params: form.loss_and_gradient(params))
+    words = f"{about}: loss_and_gradient differs under jit"
+    same(compiled(form, params), (loss, gradient), words, slack=1e4)
+    applied = form.apply(params, gradient)
+    words = f"{about}: apply changes the shape or the type of the parameters"
+    require(_like(applied) == _like(params), words)
+
+
+def _like(tree: Any) -> Any:
+    leaves, structure = jax.tree.flatten(tree)
+    return structure, [(np.shape(leaf), str(jnp.result_type(leaf))) for leaf in leaves]
+
+
+def _check_slopes(form: AbstractForm, about: str) -> None:
+    params = _moved(form.initial(), _direction(form.initial(), seed=0), 0.1)
+    _, gradient = form.loss_and_gradient(params)
+    loss = jax.jit(lambda params: form.loss_and_gradient(params)[0])
+    words = f"{about}: loss_and_gradient's gradient"
+    _check_slope(loss, gradient, params, words)
+    words = f"{about}: gradient, of the loss that evaluation_loss gives,"
+    loss = jax.jit(lambda params: form.evaluation_loss(params))
+    _check_slope(loss, form.gradient(params), params, words)
+    squares = [float((leaf**2).sum()) for leaf in jax.tree.leaves(gradient)]
+    length, given = sum(squares) ** 0.5, float(form.norm(gradient))
+    words = f"{about}: norm says that a gradient of length {length:.6g} has {given:.6g}"
+    require(abs(length - given) <= 1e-9 * length, words)
+
+
+def _check_slope(loss, gradient: Any, params: Any, about: str) -> None:
+    way = _direction(params, seed=1)
+    there, back = (float(loss(_moved(params, way, sign * STEP))) for sign in (1, -1))
+    measured = (there - back) / (2 * STEP)
+    pairs = zip(jax.tree.leaves(gradient), jax.tree.leaves(way), strict=True)
+    products = [float(jnp.abs(g * v).sum()) for g, v in pairs]
+    pairs = zip(jax.tree.leaves(gradient), jax.tree.leaves(way), strict=True)
+    given = sum(float((g * v).sum()) for g, v in pairs)
+    # The difference of two losses has lost the digits that they share.
+    rounding = 1e-15 * (abs(there) + abs(back)) / STEP
+    words = f"{about} is {given:.6g} where finite differences are {measured:.6g}"
+    require(abs(given - measured) <= ACCURACY * sum(products) + rounding, words)
+
+
+def _direction(params: Any, seed: int) -> Any:
+    random = np.random.default_rng(seed)
+    return jax.tree.map(
+        lambda leaf: jnp.asarray(random.normal(size=leaf.shape)), params
+    )
+
+
+def _moved(params: Any, way: Any, step: float) -> Any:
+    return jax.tree.map(lambda leaf, v: leaf + step * v, params, way)
+
+
+def _check_probes(system: System, about: str) -> None:
+    names = [probe.name for probe in system.probes()]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    require(not twice, f"{about}: has two probes of the name {', '.join(twice)}")
+    for name in names:
+        check_probe(name, system)
+
+
+def _check_shapes(experiment: Experiment, about: str) -> None:
+    other = dataclasses.replace(experiment, seed=experiment.seed + 1)
+    first, second = (build(e, pad_for_batching=True) for e in (experiment, other))
+    words = f"{about}: two seeds have other shapes when they are padded for batching"
+    require(_like(first.form) == _like(second.form), words)
