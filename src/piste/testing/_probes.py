@@ -24,12 +24,13 @@ def check_probe(name: str, where: Experiment | System) -> None:
     words = f"probe {name}: is not measured here; there are {', '.join(found)}"
     require(name in found, words)
     probe = found[name]
-    _check_words(probe)
+    check_words(probe)
     with jax.enable_x64(True):
         _check_measured(probe, _seen(probe, system), system)
 
 
-def _check_words(probe: Probe) -> None:
+def check_words(probe: Probe) -> None:
+    """Check what a probe says of itself."""
     about = f"probe {probe.name}"
     require(probe.name.isidentifier(), f"{about}: must be a name that Python takes")
     symbol = probe.symbol
@@ -53,9 +54,9 @@ def _seen(probe: Probe, system: System) -> Any:
     return form.test_view(params) if probe.on_test else form.view(params)
 
 
-def _check_measured(probe: Probe, seen: Any, system: System) -> None:
-    about, measured = f"probe {probe.name}", probe.compute(seen)
-    rank = np.ndim(measured)
+def check_array(probe: Probe, measured: Any, system: System) -> None:
+    """Check the axes and the type of what a probe has measured."""
+    about, rank = f"probe {probe.name}", np.ndim(measured)
     require(
         rank == len(probe.dims),
         f"{about}: declares {len(probe.dims)} axes ({', '.join(probe.dims)}) but gives "
@@ -67,6 +68,11 @@ def _check_measured(probe: Probe, seen: Any, system: System) -> None:
     kinds, here = dtypes_of(measured), dtypes_of(system.form.initial())
     words = f"{about}: is in {', '.join(kinds)} where the run is in {', '.join(here)}"
     require(kinds <= here, words)
+
+
+def _check_measured(probe: Probe, seen: Any, system: System) -> None:
+    about, measured = f"probe {probe.name}", probe.compute(seen)
+    check_array(probe, measured, system)
     again = probe.compute(seen)
     require(alike(again, measured), f"{about}: differs when measured again; not pure")
     compiled = jax.jit(lambda seen: probe.compute(seen))(seen)
