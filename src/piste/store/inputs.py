@@ -103,7 +103,8 @@ def _brought(experiments: Sequence[Experiment], settings: Sequence[Any]) -> str:
         members += [
             type(x) for x in (experiment.task, experiment.model, experiment.rule)
         ]
-        members.append(find_form(experiment).build)
+        entry = find_form(experiment)
+        members += [entry.source, entry.draw]
     # Whether a probe is measured is known only once a form is built: count all.
     members += [
         probe.compute for probes in BROUGHT.values() for probe in probes.values()
