@@ -96,7 +96,9 @@ class Parser:
 
 
 def _with(parser: argparse.ArgumentParser) -> None:
-    words = "a Python file of your own to import first: with a paper, a rule, a kernel …"
+    words = (
+        "a Python file of your own to import first: with a paper, a rule, a kernel …"
+    )
     parser.add_argument("--with", type=Path, dest="file", metavar="FILE", help=words)
 
 

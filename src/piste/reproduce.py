@@ -11,6 +11,7 @@ from typing import Any
 import pandas as pd
 import xarray as xr
 
+from piste.brought import file_of
 from piste.claims import Judgements, judge, stages
 from piste.dynamics import choose_form, load_data
 from piste.errors import InputError, did_you_mean, field_error
@@ -50,7 +51,7 @@ def reproduce(
     """Run, judge and draw everything of a paper, or ``only`` some studies of it.
 
     With ``theory`` only studies that need no dataset are run. ``file`` is the user's file
-    that was imported for it, which the page names.
+    that was imported for it, which the page names; by default the paper's own.
 
     The page then also shows the other studies that are already stored.
     """
@@ -78,6 +79,7 @@ def command_line(
     file: Path | None = None,
 ) -> str:
     """The command that makes the same page again."""
+    file = file or file_of(paper.package)
     parts = ["piste", "reproduce"]
     parts += ["--with", str(file)] if file else []
     parts += [paper.name]
@@ -174,10 +176,9 @@ def verify(paper: Paper, root: Path) -> Verified:
                 judge(claims, evidence),
                 notes_of(evidence),
             )
-    raise InputError(
-        f"out = {root}: has no complete runs of {paper.name}; "
-        f"piste reproduce {paper.name} makes them"
-    )
+    command = command_line(paper, root, False, (), False)
+    about = f"has no complete runs of {paper.name}; {command} makes them"
+    raise InputError(f"out = {root}: {about}")
 
 
 def _write(

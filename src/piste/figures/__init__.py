@@ -4,7 +4,15 @@ from .generalisation import against_snr, persistence, signal_share, what_it_sees
 from .pathfinder import pathfinder
 from .rules import disparity, rules, similarity
 from .stages import attention, losses, overview, query_key, value_noise
-from .style import Picture, canvas, end_label, inside_label, spread_labels, styled
+from .style import (
+    Picture,
+    canvas,
+    end_label,
+    inside_label,
+    shade,
+    spread_labels,
+    styled,
+)
 from .switches import snapshots, stage_times, switches
 
 __all__ = [
@@ -21,6 +29,7 @@ __all__ = [
     "persistence",
     "query_key",
     "rules",
+    "shade",
     "signal_share",
     "similarity",
     "snapshots",

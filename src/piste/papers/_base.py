@@ -79,7 +79,9 @@ class Paper:
         if found is not None:
             return found
         module = self._module(name)
-        missing = [wanted for wanted in self._names(name) if not hasattr(module, wanted)]
+        missing = [
+            wanted for wanted in self._names(name) if not hasattr(module, wanted)
+        ]
         if not missing:
             return module
         if name in DEFAULTS:
