@@ -106,7 +106,8 @@ def claim(study, ratio, begin, limit, statement):
     def judge(evidence):
         rows = records(evidence, study)
         error = abs(rows[rows.step >= begin * rows.step.max()][ratio] - 1)
-        return [claims.compare("all k", error, most=limit, predicted=f"≤ {limit}")]
+        said = f"relative error ≤ {limit}"
+        return [claims.compare("all classes", error, most=limit, predicted=said)]
 
     name = f"{NAMES[study]}, {'at the end' if begin else 'at all times'}"
     return claims.Claim(name, statement, judge, (study,), "losses")

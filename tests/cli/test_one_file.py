@@ -117,3 +117,13 @@ def test_a_page_names_a_file_that_brings_no_paper():
         find_paper("signgd"), Path("out"), True, (), False, Path("a b.py")
     )
     assert made == "piste reproduce --with 'a b.py' signgd --quick --out out"
+
+
+def test_the_skeleton_of_the_documents_is_a_paper(bring, capsys):
+    text = (Path(__file__).parents[2] / "docs/extending.md").read_text("utf-8")
+    section = text.split("## A paper\n")[1].split("\n## ")[0]
+    code = section.split("```python\n")[1].split("```")[0]
+    assert main(bring(code, "list")) == 0
+    shown = capsys.readouterr().out
+    assert "mine/small " in shown and "the default experiment, 100 steps" in shown
+    find_paper("mine").check_parts()
