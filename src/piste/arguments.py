@@ -40,7 +40,7 @@ class Parser:
         self._each = self._all.add_subparsers(
             required=True, metavar="COMMAND", dest="command", parser_class=_OneLine
         )
-        self._add("list", "show papers and presets")
+        _with(self._add("list", "show papers and presets"))
         self._add_run()
         show = self._add("show", "show a stored run")
         show.add_argument("run", type=Path, help="folder of a run")
@@ -49,6 +49,7 @@ class Parser:
         self._add_landscape()
         verify = self._add("verify", "judge a paper's claims on stored runs")
         verify.add_argument("paper")
+        _with(verify)
         _out(verify)
 
     def read(self, words: Sequence[str]) -> tuple[str, argparse.Namespace, list[str]]:
@@ -82,6 +83,7 @@ class Parser:
         reproduce.add_argument("--theory", action="store_true", help=words)
         words = "only these studies, by name, with commas between"
         reproduce.add_argument("--only", default="", metavar="STUDIES", help=words)
+        _with(reproduce)
         _common(reproduce)
 
     def _add_landscape(self) -> None:
@@ -94,7 +96,9 @@ class Parser:
 
 
 def _with(parser: argparse.ArgumentParser) -> None:
-    words = "a Python file to import first, for instance one with a kernel of your own"
+    words = (
+        "a Python file of your own to import first: with a paper, a rule, a kernel …"
+    )
     parser.add_argument("--with", type=Path, dest="file", metavar="FILE", help=words)
 
 

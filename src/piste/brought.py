@@ -52,6 +52,13 @@ def import_file(path: Path | None) -> ModuleType | None:
     return module
 
 
+def file_of(module: str) -> Path | None:
+    """The user's file that a module was made of by :func:`import_file`, if it was."""
+    if not module.startswith(PREFIX) or module not in sys.modules:
+        return None
+    return Path(str(sys.modules[module].__file__))
+
+
 class _Source(importlib.machinery.SourceFileLoader):
     """A file of any name; nothing is written beside it."""
 

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from piste.arguments import LANDSCAPE, Parser, overrides, run_name
-from piste.brought import import_file
 from piste.devices import PLATFORMS, cores, missing_platform
 from piste.errors import InputError, field_error, one_line, shown
 from piste.terminal import CLOSED_PIPE, drop_output, explained, session, tidy
@@ -94,9 +93,10 @@ def _no_more(rest: list[str]) -> None:
 
 
 def _list(options, rest: list[str]) -> int:
-    from piste.papers import papers
+    from piste.papers import bring_file, papers
 
     _no_more(rest)
+    bring_file(options.file)
     known = papers()
     if not known:
         raise InputError("no papers: piste is not installed whole; install it again")
@@ -120,9 +120,9 @@ def _run(options, rest: list[str]) -> int:
     changes = overrides(rest)
     if options.resume and options.fresh:
         raise InputError("resume: must not be together with --fresh")
-    from piste.papers import preset
+    from piste.papers import bring_file, preset
 
-    import_file(options.file)
+    bring_file(options.file)
     base = preset(options.preset)
     from piste.caching import keep_compiled_programs
     from piste.console import console, progress, watcher
@@ -179,8 +179,10 @@ def _say_resuming(out, store, experiment, partial, demanded: bool) -> None:
 
 
 def _show(options, rest: list[str]) -> int:
+    from piste.papers import bring_file
+
     _no_more(rest)
-    import_file(options.file)
+    bring_file(options.file)
     from piste.api import open_run
     from piste.console import console
     from piste.describe import describe_run
@@ -192,9 +194,10 @@ def _show(options, rest: list[str]) -> int:
 
 
 def _reproduce(options, rest: list[str]) -> int:
-    from piste.papers import find_paper
+    from piste.papers import bring_file, find_paper
 
     _no_more(rest)
+    bring_file(options.file)
     paper = find_paper(options.paper)
     paper.check_parts("studies")
     from piste.caching import keep_compiled_programs
@@ -244,12 +247,14 @@ def _reproduce(options, rest: list[str]) -> int:
             only,
             watch,
             options.theory,
+            options.file,
         )
     out.print()
     _print_notes(out, results.notes)
     for words in paper.part("summary").lines(results.tables):
         out.print(words)
-    print_verdicts(out, results.judgements)
+    if results.judgements:
+        print_verdicts(out, results.judgements)
     folder = results.folder
     out.print(
         f"\n  {folder / 'report.html'}   figures/ ({results.pictures})   "
@@ -260,9 +265,9 @@ def _reproduce(options, rest: list[str]) -> int:
 
 def _landscape(options, rest: list[str]) -> int:
     changes = overrides(rest)
-    from piste.papers import preset
+    from piste.papers import bring_file, preset
 
-    import_file(options.file)
+    bring_file(options.file)
     base = preset(options.preset)
     from piste.caching import keep_compiled_programs
     from piste.compare_landscapes import compare, lines
@@ -293,9 +298,10 @@ def _landscape(options, rest: list[str]) -> int:
 
 
 def _verify(options, rest: list[str]) -> int:
-    from piste.papers import find_paper
+    from piste.papers import bring_file, find_paper
 
     _no_more(rest)
+    bring_file(options.file)
     paper = find_paper(options.paper)
     paper.check_parts("studies", "claims")
     from piste.console import bold, console

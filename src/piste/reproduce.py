@@ -11,6 +11,7 @@ from typing import Any
 import pandas as pd
 import xarray as xr
 
+from piste.brought import file_of
 from piste.claims import Judgements, judge, stages
 from piste.dynamics import choose_form, load_data
 from piste.errors import InputError, did_you_mean, field_error
@@ -45,13 +46,16 @@ def reproduce(
     only: Sequence[str] = (),
     watch: Callable[[Study], Watch] = lambda study: _silent,
     theory: bool = False,
+    file: Path | None = None,
 ) -> Results:
     """Run, judge and draw everything of a paper, or ``only`` some studies of it.
 
-    With ``theory`` only studies that need no dataset are run.
+    With ``theory`` only studies that need no dataset are run. ``file`` is the user's file
+    that was imported for it, which the page names; by default the paper's own.
 
     The page then also shows the other studies that are already stored.
     """
+    paper.check_parts()
     folder = result_folder(paper, root, quick)
     studies = chosen(paper, quick, only, theory)
     check_data(studies, folder, fresh)
@@ -62,15 +66,23 @@ def reproduce(
         if study.name not in evidence and is_stored(study, folder):
             evidence[study.name] = run_study(study, folder, _silent)
     every = [s for s in paper.part("studies").studies(quick) if s.name in evidence]
-    command = command_line(paper, root, quick, only, theory)
+    command = command_line(paper, root, quick, only, theory, file)
     return _write(paper, folder, every, evidence, command, asked)
 
 
 def command_line(
-    paper: Paper, root: Path, quick: bool, only: Sequence[str], theory: bool
+    paper: Paper,
+    root: Path,
+    quick: bool,
+    only: Sequence[str],
+    theory: bool,
+    file: Path | None = None,
 ) -> str:
     """The command that makes the same page again."""
-    parts = ["piste", "reproduce", paper.name]
+    file = file or file_of(paper.package)
+    parts = ["piste", "reproduce"]
+    parts += ["--with", str(file)] if file else []
+    parts += [paper.name]
     parts += ["--quick"] if quick else []
     parts += ["--theory"] if theory else []
     parts += ["--only", ",".join(only)] if only else []
@@ -91,7 +103,7 @@ def chosen(
     With ``theory`` those among them that need no dataset.
     """
     part = paper.part("studies")
-    studies = part.studies(quick)
+    studies = tuple(part.studies(quick))
     if theory:
         studies = [study for study in studies if study.theory]
     if not studies:
@@ -149,6 +161,9 @@ def verify(paper: Paper, root: Path) -> Verified:
     The whole reproduction is judged where it is stored, at least in part; the quick one
     only where there is nothing of the whole.
     """
+    claims = paper.part("claims").CLAIMS
+    if not claims:
+        raise InputError(f"paper '{paper.name}': has no claims to judge")
     for quick in (False, True):
         folder = result_folder(paper, root, quick)
         studies = paper.part("studies").studies(quick)
@@ -158,13 +173,12 @@ def verify(paper: Paper, root: Path) -> Verified:
             return Verified(
                 folder,
                 {name: _count(found) for name, found in evidence.items()},
-                judge(paper.part("claims").CLAIMS, evidence),
+                judge(claims, evidence),
                 notes_of(evidence),
             )
-    raise InputError(
-        f"out = {root}: has no complete runs of {paper.name}; "
-        f"piste reproduce {paper.name} makes them"
-    )
+    command = command_line(paper, root, False, (), False)
+    about = f"has no complete runs of {paper.name}; {command} makes them"
+    raise InputError(f"out = {root}: {about}")
 
 
 def _write(

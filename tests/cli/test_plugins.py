@@ -142,7 +142,7 @@ def test_in_python_it_is_a_warning_too(install):
 @pytest.mark.parametrize(
     ("parts", "fault"),
     [
-        ({}, "has no module 'presets'; must have presets, studies, claims, figures"),
+        ({}, "defines no 'small', and has no module 'presets' that does"),
         ({"presets": "x = 1"}, "module 'presets' has no 'small', which it must have"),
         ({"presets": "x ="}, "module 'presets' cannot be imported (SyntaxError"),
         (
@@ -172,20 +172,79 @@ WHOLE = {
 }
 
 
-@pytest.mark.parametrize("missing", [name for name in WHOLE if name != "presets"])
-@pytest.mark.parametrize("empty", [False, True], ids=["absent", "empty"])
-def test_missing_parts_are_found_before_anything_runs(
-    install, capsys, monkeypatch, tmp_path, missing, empty
-):
+@pytest.fixture
+def never_runs(monkeypatch):
+    """Fail if anything begins to run."""
+
     def never(*words, **named):
         raise AssertionError("it began to run")
 
     monkeypatch.setattr("piste.reproduce.run_study", never)
     monkeypatch.setattr("piste.caching.keep_compiled_programs", lambda: None)
-    parts = {name: code for name, code in WHOLE.items() if name != missing}
-    install("mine", PAPER, **parts, **({missing: ""} if empty else {}))
+
+
+STUDIES = "def studies(quick): {}\n"
+BROKEN = {
+    "studies absent": ({"studies": None}, "defines no 'studies', and has no module"),
+    "studies empty": ({"studies": ""}, "module 'studies' has no 'studies'"),
+    "claims empty": ({"claims": ""}, "module 'claims' has no 'CLAIMS'"),
+    "figures empty": ({"figures": ""}, "module 'figures' has no 'pictures'"),
+    "tables empty": ({"tables": ""}, "module 'tables' has no 'tables'"),
+    "summary empty": ({"summary": ""}, "module 'summary' has no 'lines'"),
+    "exit": ({"figures": "exit(3)"}, "'figures' cannot be imported (SystemExit: 3)"),
+    "no function": ({"figures": "pictures = 3"}, "'pictures' is an int; must be a fun"),
+    "no claims": ({"claims": "CLAIMS = 3"}, "'CLAIMS' is an int; must be a tuple"),
+    "no claim": ({"claims": "CLAIMS = [3]"}, "'CLAIMS' has an int; must be a piste.c"),
+    "fails": (
+        {"studies": STUDIES.format("return 1 / 0")},
+        "studies(True) fails (ZeroDivisionError: division by zero)",
+    ),
+    "no study": (
+        {"studies": STUDIES.format("return [3]")},
+        "studies(True) gives an int; must give piste.papers.Study values",
+    ),
+    "nothing": (
+        {"studies": STUDIES.format("return ()")},
+        "studies(True) gives nothing; must give piste.papers.Study values",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", BROKEN)
+def test_broken_parts_are_found_before_anything_runs(
+    install, capsys, never_runs, tmp_path, kind
+):
+    changes, fault = BROKEN[kind]
+    parts = {name: code for name, code in (WHOLE | changes).items() if code is not None}
+    install("mine", PAPER, **parts)
     out = tmp_path / "out"
     assert main(["reproduce", "mine", "--out", str(out)]) == 2
     error = capsys.readouterr().err
-    assert error.count("\n") == 1 and f"module '{missing}'" in error
+    assert error.count("\n") == 1 and fault in error
     assert error.startswith("error: paper 'mine': ") and not out.exists()
+
+
+SMALL = (
+    "from piste.experiment import Experiment\n"
+    "from piste.models import KernelLayer\n"
+    "from piste.rules import GD\n"
+    "from piste.tasks import TokenRegression\n"
+    "task = TokenRegression(sequences=1, length=2, dimension=2)\n"
+    "def small(): return Experiment(task, KernelLayer(heads=1), GD(), steps=1)\n"
+)
+
+
+def test_claims_figures_tables_and_summary_may_be_left_out(
+    install, capsys, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    install("mine", PAPER, presets=SMALL, studies=WHOLE["studies"])
+    assert main(["reproduce", "mine"]) == 0
+    shown = capsys.readouterr()
+    assert "figures/ (0)   tables/ (0)" in shown.out and "Claims" not in shown.out
+    page = (tmp_path / "results/mine/report.html").read_text("utf-8")
+    assert "<h2>Run it again</h2>" in page
+    for heading in ("Verdicts", "Figures", "Tables"):
+        assert f"<h2>{heading}</h2>" not in page
+    assert main(["verify", "mine"]) == 2
+    assert capsys.readouterr().err == "error: paper 'mine': has no claims to judge\n"

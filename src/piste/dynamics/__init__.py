@@ -7,6 +7,7 @@ from . import regression as regression
 from . import two_token as two_token
 from ._base import AbstractForm, InitialState, State
 from .assemble import build, draw, load_data
+from .autodiff import LossView, autodiff_form
 from .engine import Chunk, Plan, System, run_chunk, train
 from .forms import (
     FORMS,
@@ -25,10 +26,12 @@ __all__ = [
     "Chunk",
     "FormEntry",
     "InitialState",
+    "LossView",
     "Plan",
     "Size",
     "State",
     "System",
+    "autodiff_form",
     "build",
     "check_size",
     "choose_form",

@@ -57,6 +57,8 @@ class FormEntry:
     own_weights: bool
     """Whether its parameters are the weights themselves, so that its Hessian is that of
     the loss."""
+    source: Any
+    """The class or function that was registered: its code decides what is computed."""
 
     def fits(self, experiment: Experiment) -> bool:
         """Whether it is for the task and the model of an experiment."""
@@ -98,6 +100,7 @@ def form(
             draw,
             needs,
             own_weights,
+            builder,
         )
         FORMS.append(entry)
         return builder

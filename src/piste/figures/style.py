@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
 from piste.claims import Timeline
@@ -21,6 +22,8 @@ from piste.claims import Timeline
 BLUE, ORANGE, GREEN = "#0072B2", "#D55E00", "#009E73"
 PINK, SKY, YELLOW, BLACK = "#CC79A7", "#56B4E9", "#E69F00", "#222222"
 BANDS = ("#f4f4f4", "#e6eef5")
+SHADES = (0.15, 0.8)
+"""The part of the colour map that is used: black dots and white paper are both seen."""
 WIDTH = 6.9
 """Inches of two columns of a paper."""
 
@@ -92,6 +95,16 @@ def canvas(
     figure = Figure(figsize=(WIDTH, height), layout="constrained")
     FigureCanvasAgg(figure)
     return figure, figure.subplots(rows, columns, squeeze=False, **options)
+
+
+def shade(share: float) -> str:
+    """The colour of a share between 0 and 1, for lines that have an order.
+
+    >>> shade(0.0), shade(1.0)
+    ('#463480', '#7ad151')
+    """
+    start, end = SHADES
+    return to_hex(mpl.colormaps["viridis"](start + (end - start) * float(share)))
 
 
 def time_axis(axes: Axes, last: int, start: int = 10) -> None:

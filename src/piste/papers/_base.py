@@ -1,12 +1,16 @@
 """A paper: its presets, studies, claims, figures and tables, found as a plugin.
 
-The value here is light, so that listing papers costs nothing; the parts are modules of
-the paper's own package, imported when they are used.
+The value here is light, so that listing papers costs nothing. The parts are modules of
+the paper's own package, imported when they are used; or the paper is one module, and
+defines them itself.
 """
 
 import importlib
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from piste.errors import InputError, reason
@@ -23,8 +27,16 @@ PARTS: dict[str, tuple[str, ...]] = {
     "tables": ("tables",),
     "summary": ("lines",),
 }
-"""The modules of a paper's package, and what is used of each; of ``presets``, a function
-for every preset."""
+"""The parts of a paper, and what is used of each; of ``presets``, a function for every
+preset."""
+
+DEFAULTS = {
+    "claims": SimpleNamespace(CLAIMS=()),
+    "figures": SimpleNamespace(pictures=lambda evidence: {}),
+    "tables": SimpleNamespace(tables=lambda evidence: {}),
+    "summary": SimpleNamespace(lines=lambda tables: []),
+}
+"""The parts that a paper may leave out: nothing to judge, draw, list or print."""
 
 
 @dataclass(frozen=True)
@@ -39,8 +51,11 @@ class Preset:
 class Paper:
     """What the command line knows of a paper before it runs anything.
 
-    The package has modules ``presets`` (a function for each preset), ``studies``,
-    ``claims`` (``CLAIMS``), ``figures``, ``tables`` and ``summary``. The study ``main``
+    Its parts are functions and values with fixed names: a function for each preset,
+    ``studies(quick)``, and, if there are any, ``CLAIMS``, ``pictures(evidence)``,
+    ``tables(evidence)`` and ``lines(tables)``. They are in the modules ``presets``,
+    ``studies``, ``claims``, ``figures``, ``tables`` and ``summary`` of the paper's
+    package, or in the package itself, which may then be a single file. The study ``main``
     holds the runs that stand for the paper: their stages head the page.
     """
 
@@ -51,35 +66,112 @@ class Paper:
     link: str
     summary: str
     package: str
+    """The module that defines the paper: ``__name__`` there."""
     presets: dict[str, Preset] = field(default_factory=dict)
     main: str = ""
 
     def part(self, name: str) -> Any:
-        """A module of the paper's package, or one line that says why it is none."""
+        """The module that has a part of the paper, or one line that says why none has.
+
+        For a part that may be left out, and is, it is what stands for it.
+        """
+        found = self._submodule(name)
+        if found is not None:
+            return found
+        module = self._module(name)
+        missing = [
+            wanted for wanted in self._names(name) if not hasattr(module, wanted)
+        ]
+        if not missing:
+            return module
+        if name in DEFAULTS:
+            return DEFAULTS[name]
+        rule = f"defines no '{missing[0]}', and has no module '{name}' that does"
+        raise self._error(f"{_where(module)} {rule}")
+
+    def _submodule(self, name: str) -> ModuleType | None:
+        """The module of that name in the paper's package, if there is one."""
         module = f"{self.package}.{name}"
         try:
             return importlib.import_module(module)
         except ModuleNotFoundError as error:
-            if error.name not in (module, self.package):
-                raise self._broken(name, error) from error
-            rule = f"has no module '{name}'; must have {', '.join(PARTS)}"
-            raise InputError(f"paper '{self.name}': {self.package} {rule}") from None
-        except Exception as error:
+            if error.name in (module, self.package):
+                return None
+            raise self._broken(name, error) from error
+        except (Exception, SystemExit) as error:
             raise self._broken(name, error) from error
 
-    def _broken(self, name: str, error: Exception) -> InputError:
-        said = f"module '{name}' cannot be imported ({reason(error)})"
-        return InputError(f"paper '{self.name}': {said}")
+    def _module(self, name: str) -> ModuleType:
+        try:
+            return importlib.import_module(self.package)
+        except (Exception, SystemExit) as error:
+            raise self._broken(name, error) from error
+
+    def _names(self, part: str) -> Sequence[str]:
+        """What a part must define."""
+        return PARTS[part] or [name.replace("-", "_") for name in self.presets]
+
+    def _broken(self, name: str, error: BaseException) -> InputError:
+        return self._error(f"module '{name}' cannot be imported ({reason(error)})")
+
+    def _error(self, rule: str) -> InputError:
+        return InputError(f"paper '{self.name}': {rule}")
 
     def check_parts(self, *names: str) -> None:
         """Refuse a paper that lacks something, before anything is run or written."""
         for name in names or PARTS:
-            wanted = PARTS[name] or [n.replace("-", "_") for n in self.presets]
             module = self.part(name)
-            for attribute in wanted:
-                if not hasattr(module, attribute):
-                    rule = f"module '{name}' has no '{attribute}', which it must have"
-                    raise InputError(f"paper '{self.name}': {rule}")
+            for wanted in self._names(name):
+                if not hasattr(module, wanted):
+                    rule = f"module '{name}' has no '{wanted}', which it must have"
+                    raise self._error(rule)
+                self._check(wanted, getattr(module, wanted))
+
+    def _check(self, name: str, given: Any) -> None:
+        """Refuse what is not of the kind that is used under this name."""
+        if name == "CLAIMS":
+            self._check_claims(given)
+        elif not callable(given):
+            raise self._error(f"'{name}' is {_kind(given)}; must be a function")
+        elif name == "studies":
+            self._check_studies(given)
+
+    def _check_claims(self, given: Any) -> None:
+        from piste.claims import Claim  # listing papers must stay fast
+
+        if not isinstance(given, (tuple, list)):
+            raise self._error(f"'CLAIMS' is {_kind(given)}; must be a tuple of claims")
+        for claim in given:
+            if not isinstance(claim, Claim):
+                rule = "must be a piste.claims.Claim"
+                raise self._error(f"'CLAIMS' has {_kind(claim)}; {rule}")
+
+    def _check_studies(self, studies: Any) -> None:
+        for quick in (True, False):
+            call = f"studies({quick})"
+            try:
+                found = tuple(studies(quick))
+            except InputError:
+                raise
+            except Exception as error:
+                raise self._error(f"{call} fails ({reason(error)})") from error
+            wrong = [study for study in found if not isinstance(study, Study)]
+            if wrong or not found:
+                kind = _kind(wrong[0]) if wrong else "nothing"
+                rule = "must give piste.papers.Study values"
+                raise self._error(f"{call} gives {kind}; {rule}")
+
+
+def _kind(given: Any) -> str:
+    name = type(given).__name__
+    return f"an {name}" if name[0] in "aeiouAEIOU" else f"a {name}"
+
+
+def _where(module: ModuleType) -> str:
+    """What a message calls a module: a package by its name, one file by its own."""
+    if hasattr(module, "__path__") or not module.__file__:
+        return module.__name__
+    return Path(module.__file__).name
 
 
 class Calculation(Protocol):

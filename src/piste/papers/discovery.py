@@ -1,15 +1,18 @@
-"""Which papers are installed: ours, and those of other packages.
+"""Which papers there are: ours, those of other packages, and those of users' files.
 
 A package brings a paper by an entry point of the group ``piste.papers``. One that is
-broken is left out with a warning; it takes no name of ours and nothing else with it.
+broken is left out with a warning; it takes no name of ours and nothing else with it. A
+file brings one by a value ``PAPER``, for this process alone.
 """
 
 import re
 import signal
 import warnings
 from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
 from typing import Any
 
+from piste.brought import import_file
 from piste.errors import (
     InputError,
     InputWarning,
@@ -30,17 +33,46 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 """Names of papers and presets: they are words of commands, and names of folders."""
 TEXTS = ("name", "title", "authors", "venue", "link", "summary", "package", "main")
 
+_FROM_FILES: dict[str, Paper] = {}
+"""Papers of users' files by name, since this process began."""
+
 
 def papers() -> dict[str, Paper]:
-    """All installed papers, ours and third parties', in the order of their names."""
-    found = {}
+    """All papers, ours and everybody else's, in the order of their names."""
+    found = _FROM_FILES.copy()
     for name, points in sorted(_by_name().items()):
         if len(points) > 1:
             packages = " and ".join(_package(point) for point in points)
             _leave_out(points[0], f"is brought by {packages}; must be by one")
         elif paper := _load(points[0]):
             found[name] = paper
-    return found
+    return dict(sorted(found.items()))
+
+
+def bring_file(path: Path | None) -> None:
+    """Import a user's file; the paper that it defines, if it does, is known from now on.
+
+    It cannot take the name of an installed one. Of two files with papers of one name the
+    later counts.
+    """
+    module = import_file(path)
+    paper = getattr(module, "PAPER", None)
+    if module is None or paper is None:
+        return
+    try:
+        _check(paper)
+        _check_in_file(paper, module.__name__)
+    except InputError as error:
+        raise field_error("with", path, f"PAPER: {error}") from None
+    _FROM_FILES[paper.name] = paper
+
+
+def _check_in_file(paper: Paper, module: str) -> None:
+    if paper.name in {point.name for point in entry_points(group=GROUP)}:
+        rule = "is the name of an installed paper; choose another name"
+        raise field_error("name", paper.name, rule)
+    if paper.package != module:
+        raise field_error("package", paper.package, "must be __name__ in a file")
 
 
 def _by_name() -> dict[str, list[EntryPoint]]:
@@ -62,7 +94,7 @@ def _load(point: EntryPoint) -> Paper | None:
     """The paper of an entry point, or a warning; whatever a stranger's code does."""
     try:
         paper = point.load()
-        _check(point.name, paper)
+        _check(paper, point.name)
         return paper
     except InputError as error:
         return _leave_out(point, str(error))
@@ -89,18 +121,20 @@ def _package(point: EntryPoint) -> str:
     return point.dist.name if point.dist else point.value
 
 
-def _check(name: str, paper: Any) -> None:
-    """Refuse what is no paper: its fields are used in commands, folders and pages."""
+def _check(paper: Any, point: str = "") -> None:
+    """Refuse what is no paper: its fields are used in commands, folders and pages.
+
+    An installed one must have the name of its entry point.
+    """
     if not isinstance(paper, Paper):
         raise InputError(f"is a {type(paper).__name__}; must be a piste.papers.Paper")
     for field in TEXTS:
         if not isinstance(getattr(paper, field), str):
             given = shown(getattr(paper, field))
             raise InputError(f"{field} = {given}: must be text")
-    if paper.name != name or not NAME.fullmatch(name):
-        rule = (
-            f"must be its entry point's, {shown(name)}, of letters, digits, . _ and -"
-        )
+    if paper.name != (point or paper.name) or not NAME.fullmatch(paper.name):
+        same = f"its entry point's, {shown(point)}, " if point else ""
+        rule = f"must be {same}of letters, digits, . _ and -"
         raise field_error("name", paper.name, rule)
     if not isinstance(paper.presets, dict):
         raise field_error("presets", paper.presets, "must be a dict")

@@ -104,7 +104,7 @@ def _brought(experiments: Sequence[Experiment], settings: Sequence[Any]) -> str:
             type(x) for x in (experiment.task, experiment.model, experiment.rule)
         ]
         entry = find_form(experiment)
-        members += [entry.build, entry.draw, entry.rank]
+        members += [entry.source, entry.draw, entry.rank]
     # Whether a probe is measured is known only once a form is built: count all.
     members += [
         probe.compute for probes in BROUGHT.values() for probe in probes.values()
