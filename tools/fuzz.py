@@ -123,7 +123,7 @@ def _answer(seed: int, kind: str, words: list[str], folder: Path) -> Outcome:
     from piste.cli import main
     from piste.models import KERNELS
 
-    known, before = dict(KERNELS), _tree(folder)
+    known, before = set(KERNELS), _tree(folder)
     out, err = _stream(), _stream()
     code, fault = None, ""
     with nothing_trains() as trained, _patience():
@@ -136,8 +136,8 @@ def _answer(seed: int, kind: str, words: list[str], folder: Path) -> Outcome:
             fault = f"not done after {PATIENCE} s"
         except BaseException:
             fault = "traceback: " + traceback.format_exc()
-    KERNELS.clear()
-    KERNELS.update(known)
+    for name in set(KERNELS) - known:
+        KERNELS.remove(name)
     said = _text(err)
     fault = fault or _fault(code, said, _tree(folder) - before)
     return Outcome(seed, kind, words, code, fault, _text(out) + said)
