@@ -10,7 +10,7 @@ from piste import dynamics
 from piste.probes import BROUGHT, Probe, probe
 from piste.probes.two_token import LAYERS, PROBES, TwoTokenView
 from piste.testing import check_probe
-from support.small import REGRESSION, run, small
+from support.small import REGRESSION, finish, run, small
 
 SIZES = {"sample": 6, "neuron": 7, "layer": len(LAYERS)}
 NAMES = [probe.name for probe in PROBES]
@@ -104,15 +104,29 @@ def test_a_broken_one_is_told_what_is_wrong(words):
     compute, more = BROKEN[words]
     probe("mine", of=TwoTokenView, **(GOOD | more))(compute)
     with pytest.raises(AssertionError) as caught:
-        check_probe("mine", system())
+        check_probe("mine", small(form="exact"))
     line = str(caught.value)
     assert line.startswith("probe mine: ") and words in line and "\n" not in line
 
 
 def test_one_of_a_user_passes():
     probe("mine", of=TwoTokenView, **GOOD)(spread)
-    check_probe("mine", system())
+    check_probe("mine", small(form="exact"))
     assert isinstance(BROUGHT[TwoTokenView]["mine"], Probe)
+
+
+def test_a_probe_that_is_added_between_two_runs_is_measured_by_the_second_alone():
+    """The compiled program of the first one must not be taken for the second."""
+    experiment = small(form="exact", steps=20)
+
+    def measured():
+        return finish(dynamics.build(experiment), dynamics.Plan.of(experiment)).records
+
+    before = set(measured())
+    probe("mine", of=TwoTokenView, **GOOD)(spread)
+    assert set(measured()) == before | {"mine"}
+    BROUGHT.clear()
+    assert set(measured()) == before
 
 
 def test_one_that_is_not_measured_is_caught():

@@ -10,7 +10,7 @@ from piste.errors import InputError, field_error
 from piste.experiment import Experiment
 
 from ._base import InitialState
-from .engine import System
+from .engine import System, brought_probes
 from .forms import find_form
 
 LOSS = "train_loss"
@@ -63,7 +63,8 @@ def build(
             raise field_error("form", entry.name, rule)
         rule = experiment.rule.settle(form)
         parts = _rounded((form, rule), experiment.precision)
-        return System(*parts, curvature=experiment.record.curvature)
+        curvature, brought = experiment.record.curvature, brought_probes(form)
+        return System(*parts, curvature=curvature, brought=brought)
 
 
 def _rounded(tree, precision: str):

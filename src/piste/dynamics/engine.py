@@ -47,11 +47,10 @@ CURVATURE = Probe(
 )
 
 
-def all_probes(form: AbstractForm) -> tuple[Probe, ...]:
-    """The probes of a form, and those that others have added to its views."""
-    own = form.probes()
+def brought_probes(form: AbstractForm) -> tuple[Probe, ...]:
+    """The probes that others have added to the views of a form."""
     if not BROUGHT:
-        return own
+        return ()
     params = jax.eval_shape(form.initial)
     views = {
         False: jax.eval_shape(form.view, params),
@@ -63,12 +62,12 @@ def all_probes(form: AbstractForm) -> tuple[Probe, ...]:
         for probe in probes.values()
         if isinstance(views[probe.on_test], kind)
     ]
-    names = {probe.name for probe in own}
+    names = {probe.name for probe in form.probes()}
     for probe in added:
         if probe.name in names:
             rule = "is the name of a probe of this form; must be another one"
             raise field_error("probe", probe.name, rule)
-    return (*own, *added)
+    return tuple(added)
 
 
 class System(eqx.Module):
@@ -80,10 +79,14 @@ class System(eqx.Module):
     """Names of the probes to measure; empty for all that the form has."""
     curvature: bool = eqx.field(static=True, default=False)
     """Whether the ends of the Hessian's spectrum are measured too."""
+    brought: tuple[Probe, ...] = eqx.field(static=True, default=())
+    """Probes from outside. Part of the system, because a compiled program measures what
+    it was compiled for, whatever has been added or taken away since."""
 
     def probes(self) -> tuple[Probe, ...]:
         """What is measured."""
-        known = all_probes(self.form) + ((CURVATURE,) if self.curvature else ())
+        known = (*self.form.probes(), *self.brought)
+        known += (CURVATURE,) if self.curvature else ()
         return tuple(p for p in known if not self.only or p.name in self.only)
 
     def start(self) -> State:
