@@ -74,7 +74,8 @@ def words_of(name: str, path: Path) -> list[str]:
 
 def test_every_file_has_a_command_and_a_row_here():
     assert set(FILES) == set(COMMANDS) == set(SHOWN) and len(FILES) >= 7
-    assert PAGE.count("```python") == len(FILES)  # nothing else claims to be code
+    # Nothing else claims to be code but the paper, which tests/examples runs.
+    assert PAGE.count("```python") == len(FILES) + 1
 
 
 @pytest.mark.parametrize("name", SHOWN)
