@@ -163,24 +163,32 @@ def test_presets_that_cannot_be_made(install, capsys, tmp_path, parts, fault):
 
 WHOLE = {
     "presets": MAKES.format(what="Experiment(steps=1)"),
-    "studies": "from piste.papers import Study\nfrom .presets import small\n"
-    "def studies(quick): return (Study('s', 'm', (small(),)),)\n",
+    "studies": "from piste.reproduction import RunStudy\nfrom .presets import small\n"
+    "def studies(quick): return (RunStudy('s', 'm', (small(),)),)\n",
     "claims": "CLAIMS = ()",
-    "figures": "def pictures(evidence): return {}",
-    "tables": "def tables(evidence): return {}",
+    "figures": "FIGURES = ()",
+    "tables": "TABLES = ()",
     "summary": "def lines(tables): return []",
 }
 
 
-@pytest.mark.parametrize("missing", [name for name in WHOLE if name != "presets"])
-@pytest.mark.parametrize("empty", [False, True], ids=["absent", "empty"])
+NEEDED = ("studies", "claims")
+OPTIONAL = ("figures", "tables", "summary")
+MISSING = [
+    *((name, empty) for name in NEEDED for empty in (False, True)),
+    # A module that is there and has nothing in it was meant to have something.
+    *((name, True) for name in OPTIONAL),
+]
+
+
+@pytest.mark.parametrize(("missing", "empty"), MISSING)
 def test_missing_parts_are_found_before_anything_runs(
     install, capsys, monkeypatch, tmp_path, missing, empty
 ):
     def never(*words, **named):
         raise AssertionError("it began to run")
 
-    monkeypatch.setattr("piste.reproduce.run_study", never)
+    monkeypatch.setattr("piste.reproduction.RunStudy.run", never)
     monkeypatch.setattr("piste.caching.keep_compiled_programs", lambda: None)
     parts = {name: code for name, code in WHOLE.items() if name != missing}
     install("mine", PAPER, **parts, **({missing: ""} if empty else {}))
@@ -189,3 +197,21 @@ def test_missing_parts_are_found_before_anything_runs(
     error = capsys.readouterr().err
     assert error.count("\n") == 1 and f"module '{missing}'" in error
     assert error.startswith("error: paper 'mine': ") and not out.exists()
+
+
+def test_a_paper_may_have_nothing_to_draw_or_to_say(
+    install, capsys, monkeypatch, tmp_path
+):
+    monkeypatch.setattr("piste.caching.keep_compiled_programs", lambda: None)
+    parts = {name: WHOLE[name] for name in ("presets", *NEEDED)}
+    small = "Experiment(steps=1, task=SignalNoise(samples=4, dimension=30, "
+    small += "noise_coordinates=8, test_samples=5))"
+    imports = "from piste.tasks import SignalNoise\n"
+    parts["presets"] = imports + MAKES.format(what=small)
+    install("mine", PAPER, **parts)
+    assert main(["reproduce", "mine", "--out", str(tmp_path)]) == 0
+    shown = capsys.readouterr().out
+    assert "figures/ (0)" in shown and "runs/ (1)" in shown
+    assert "<td>s</td>" in (tmp_path / "mine/report.html").read_text()
+    assert main(["verify", "mine", "--out", str(tmp_path)]) == 0
+    assert "judged in" in capsys.readouterr().out

@@ -11,8 +11,8 @@ import pytest
 
 from piste import cli, console
 from piste.cli import main
+from piste.cli.terminal import explained, in_ascii, tidy
 from piste.errors import Interrupted
-from piste.terminal import explained, in_ascii, tidy
 
 PISTE = [sys.executable, "-m", "piste.cli"]
 SMALL = [

@@ -12,9 +12,10 @@ import pytest
 import piste
 from piste.cli import main
 from piste.errors import InputError
-from piste.papers import Study, find_paper
+from piste.papers import find_paper
 from piste.papers.signgd import presets, studies
 from piste.papers.signgd.slides import TABLE_1
+from piste.reproduction import RunStudy
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +29,7 @@ def results(small, tmp_path_factory):
     """`piste reproduce signgd --quick` on small runs."""
     root = tmp_path_factory.mktemp("results")
     with pytest.MonkeyPatch.context() as patch:
-        few = (Study("stages", "small", studies.seeds(small, 2)),)
+        few = (RunStudy("stages", "small", studies.seeds(small, 2)),)
         patch.setattr(studies, "studies", lambda quick: few)
         patch.setattr("piste.caching.keep_compiled_programs", lambda: None)
         assert main(["reproduce", "signgd", "--quick", "--out", str(root)]) == 0

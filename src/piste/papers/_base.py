@@ -5,26 +5,29 @@ the paper's own package, imported when they are used.
 """
 
 import importlib
+import importlib.util
 import os
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from piste.errors import InputError, reason
 
 if TYPE_CHECKING:  # listing papers must stay fast
-    import xarray as xr
+    from piste.reproduction import Contents
 
 
 PARTS: dict[str, tuple[str, ...]] = {
     "presets": (),
     "studies": ("studies",),
     "claims": ("CLAIMS",),
-    "figures": ("pictures",),
-    "tables": ("tables",),
+    "figures": ("FIGURES",),
+    "tables": ("TABLES",),
     "summary": ("lines",),
 }
 """The modules of a paper's package, and what is used of each; of ``presets``, a function
 for every preset."""
+OPTIONAL = ("figures", "tables", "summary")
+"""Parts that a paper may lack: it has nothing to draw, to tabulate or to say."""
 
 
 @dataclass(frozen=True)
@@ -39,9 +42,10 @@ class Preset:
 class Paper:
     """What the command line knows of a paper before it runs anything.
 
-    The package has modules ``presets`` (a function for each preset), ``studies``,
-    ``claims`` (``CLAIMS``), ``figures``, ``tables`` and ``summary``. The study ``main``
-    holds the runs that stand for the paper: their stages head the page.
+    The package has modules ``presets`` (a function for each preset), ``studies`` and
+    ``claims`` (``CLAIMS``), and may have ``figures`` (``FIGURES``), ``tables``
+    (``TABLES``) and ``summary`` (``lines``). The study ``main`` holds the runs that stand
+    for the paper: their stages head the page.
     """
 
     name: str
@@ -71,72 +75,42 @@ class Paper:
         said = f"module '{name}' cannot be imported ({reason(error)})"
         return InputError(f"paper '{self.name}': {said}")
 
+    def has_part(self, name: str) -> bool:
+        """Whether the paper's package has such a module."""
+        return importlib.util.find_spec(f"{self.package}.{name}") is not None
+
+    def bring(self, name: str) -> Any:
+        """What is used of a part: its claims, figures or tables; nothing if it has none."""
+        (attribute,) = PARTS[name]
+        if name in OPTIONAL and not self.has_part(name):
+            return ()
+        return getattr(self.part(name), attribute)
+
+    def contents(self, quick: bool = False) -> "Contents":
+        """What the paper brings to its reproduction, or to a part of it in a minute."""
+        from piste.reproduction import Contents
+
+        studies = self.part("studies")
+        return Contents(
+            self.name,
+            tuple(studies.studies(quick)),
+            tuple(self.bring("claims")),
+            tuple(self.bring("figures")),
+            tuple(self.bring("tables")),
+            getattr(studies, "available", list),
+        )
+
     def check_parts(self, *names: str) -> None:
         """Refuse a paper that lacks something, before anything is run or written."""
         for name in names or PARTS:
+            if name in OPTIONAL and not self.has_part(name):
+                continue
             wanted = PARTS[name] or [n.replace("-", "_") for n in self.presets]
             module = self.part(name)
             for attribute in wanted:
                 if not hasattr(module, attribute):
                     rule = f"module '{name}' has no '{attribute}', which it must have"
                     raise InputError(f"paper '{self.name}': {rule}")
-
-
-class Calculation(Protocol):
-    """Numbers that no single run has: a value that computes them in parts.
-
-    A part is a dataset along a dimension ``cell``, stored as a whole.
-    """
-
-    def parts(self) -> int:
-        """How many parts there are."""
-        ...
-
-    def part(self, index: int) -> "xr.Dataset":
-        """Compute one of them."""
-        ...
-
-
-@dataclass(frozen=True)
-class Study:
-    """What belongs together: runs, a sweep in compiled batches, a calculation, or the
-    loss surfaces of an experiment.
-    """  # noqa: D205
-
-    name: str
-    meaning: str
-    experiments: tuple[Any, ...] = ()
-    """Experiments whose whole trajectories are kept."""
-    sweep: Any = None
-    """A grid of which some probes are kept."""
-    probes: tuple[str, ...] = ()
-    batch: int = 10
-    until: float = 0.0
-    """Training loss at which a batch of the sweep may stop."""
-    calculation: Any = None
-    """A :class:`Calculation`."""
-    landscape: Any = None
-    """Which loss surfaces of the experiment to compare: a ``landscape`` comparison."""
-    theory: bool = True
-    """Whether it needs no dataset; ``--theory`` runs these alone."""
-
-    @property
-    def base(self) -> Any:
-        """The experiment that is repeated or varied, or the calculation."""
-        if self.calculation is not None:
-            return self.calculation
-        return self.experiments[0] if self.experiments else self.sweep.base
-
-    @property
-    def steps(self) -> int:
-        """All steps of all runs, all parts of a calculation, all steps and points."""
-        if self.calculation is not None:
-            return self.calculation.parts()
-        if self.landscape is not None:
-            return self.landscape.work(self.base.steps, self.landscape.pairs())
-        cells = self.sweep.cells() if self.sweep else ()
-        swept = (cell.experiment for cell in cells)
-        return sum(experiment.steps for experiment in (*self.experiments, *swept))
 
 
 def data_at_hand(task: Any) -> bool:

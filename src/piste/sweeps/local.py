@@ -11,8 +11,8 @@ import numpy as np
 import xarray as xr
 
 from piste.dynamics import Plan, State, System, build, choose_form, run_chunk
-from piste.probes import OFTEN, RARELY, Probe
-from piste.store import Fresh, Parts, inputs_of
+from piste.probes import OFTEN, Probe
+from piste.store import Fresh, Parts, inputs_of, join_parts
 from piste.values import digest, to_json
 
 from .grid import Cell, Sweep
@@ -58,7 +58,8 @@ def run_sweep(
 ) -> xr.Dataset:
     """Run what is missing, and return the probes asked for, along a dimension ``cell``.
 
-    It is stored below ``root``, under an address of its own.
+    It is stored below ``root``, under an address of its own; arrays are read when they are
+    used.
 
     A batch ends early when every training loss in it is at most ``until``; its later
     records are then not a number.
@@ -78,7 +79,9 @@ def run_sweep(
 
     stored = sweep_parts(sweep, root, probes, batch, until, name)
     parts = stored.compute(make, after, fresh)
-    data = xr.concat(parts, "cell", join="outer", combine_attrs="drop").sortby("place")
+    data = join_parts(parts, "cell")
+    # An index, where sorting would read everything.
+    data = data.isel(cell=np.argsort(data.place.values, kind="stable"))
     return data.assign_attrs(
         seconds=sum(part.attrs["seconds"] for part in parts),
         form=parts[0].attrs["form"],
@@ -102,22 +105,22 @@ def _run_cells(
         systems = [build(cell.experiment, pad_for_batching=True) for cell in filled]
         stacked = jax.tree.map(lambda *leaves: jnp.stack(leaves), *systems)
         system = dataclasses.replace(stacked, only=tuple(probes))
-        state, chunks = jax.vmap(System.start)(system), []
+        state = jax.vmap(System.start)(system)
+        kept: Records = {}
         for index in range(plan.chunks):
             gaps, flags = plan.gaps(index), plan.flags(index)
             state, records = run_batch(system, state, gaps, flags)
             # At a record that is tested too, so that there is a test error to match.
             tested = np.flatnonzero(flags)[-1] if flags.any() else -1
             losses = np.asarray(records["train_loss"])[: len(cells), tested]
-            kept = {
-                p.name: _kept(records[p.name], p, plan, index) for p in system.probes()
-            }
-            chunks.append(kept)
+            for probe in system.probes():
+                chunk = np.asarray(records[probe.name])[: len(cells)]
+                _keep(kept, probe, chunk, plan, index)
             watch(int(plan.times[plan.block(index)][-1]) * len(cells), losses.mean())
             if (losses <= until).all():
                 break
         diverged = np.asarray(state.diverged)
-    data = _labelled(cells, system.probes(), plan, chunks, diverged)
+    data = _labelled(cells, system.probes(), plan, kept, diverged)
     if (step := system.time_step()) is not None:
         clock = np.outer(np.asarray(step)[: len(cells)], plan.times)
         data = data.assign_coords(time=(("cell", "step"), clock))
@@ -125,21 +128,34 @@ def _run_cells(
     return data.assign_attrs(seconds=time.perf_counter() - began, form=form)
 
 
-def _kept(records, probe: Probe, plan: Plan, index: int) -> np.ndarray:
-    block = plan.block(index)
-    records = np.asarray(records)
-    if probe.along == OFTEN:
-        return records[:, : block.stop - block.start]
-    return records[:, plan.flags(index)]
+Records = dict[str, np.ndarray]
+"""By probe: a row for each cell, and a column for each record."""
 
 
-def _labelled(cells, probes, plan, chunks, diverged) -> xr.Dataset:
+def _keep(
+    kept: Records, probe: Probe, chunk: np.ndarray, plan: Plan, index: int
+) -> None:
+    """Put the records of a chunk in their place; those that never come stay NaN."""
+    often = probe.along == OFTEN
+    block = plan.block(index) if often else plan.test_block(index)
+    if probe.name not in kept:  # all at once, so that there is never a second copy
+        length = plan.times.size if often else int(plan.tests.sum())
+        shape = (len(chunk), length, *chunk.shape[2:])
+        kept[probe.name] = np.full(shape, _missing(chunk.dtype), chunk.dtype)
+    chosen = slice(block.stop - block.start) if often else plan.flags(index)
+    kept[probe.name][:, block] = chunk[:, chosen]
+
+
+def _missing(dtype: np.dtype):
+    return np.nan if dtype.kind == "f" else 0
+
+
+def _labelled(cells, probes, plan, kept: Records, diverged) -> xr.Dataset:
     count = len(cells)
-    lengths = {OFTEN: plan.times.size, RARELY: int(plan.tests.sum())}
     arrays = {
         p.name: (
             ("cell", p.along, *p.dims),
-            _filled([chunk[p.name] for chunk in chunks], lengths[p.along])[:count],
+            kept[p.name],
             {"symbol": p.symbol, "meaning": p.meaning},
         )
         for p in probes
@@ -155,14 +171,6 @@ def _labelled(cells, probes, plan, chunks, diverged) -> xr.Dataset:
         "test_step": plan.times[plan.tests],
     }
     return xr.Dataset(arrays, coords | fields)
-
-
-def _filled(parts: list[np.ndarray], length: int) -> np.ndarray:
-    """Join the records of the chunks; those of chunks that were not run are NaN."""
-    joined = np.concatenate(parts, axis=1)
-    missing = [(0, 0)] * joined.ndim
-    missing[1] = (0, length - joined.shape[1])
-    return np.pad(joined, missing, constant_values=np.nan)
 
 
 def _coordinate(field: str) -> str:
