@@ -93,7 +93,9 @@ def test_parts_with_other_records_are_filled_up(tmp_path):
 
 def test_a_sweep_in_batches_is_one_dataset_in_the_order_of_its_cells(tmp_path):
     axes = {"seed": range(3), "rule.learning_rate": (0.1, 0.2)}
-    study = SweepStudy("grid", "g", Sweep(SHORT_REGRESSION, axes), ("train_loss",), batch=2)
+    study = SweepStudy(
+        "grid", "g", Sweep(SHORT_REGRESSION, axes), ("train_loss",), batch=2
+    )
     data = study.run(tmp_path).dataset("grid")
     assert data.seed.values.tolist() == [0, 0, 1, 1, 2, 2]
     assert data.learning_rate.values.tolist() == [0.1, 0.2] * 3

@@ -6,11 +6,12 @@ Read ``_study.py`` first: what every kind of study can be asked.
 from ._study import Description, Study, Watch, silent
 from .calculation_study import Calculation, CalculationStudy
 from .contents import Contents
-from .describe import describe_run, print_stages, print_verdicts, tally
+from .describing import describe_run, print_stages, print_verdicts, tally
 from .displays import Figure, Table, Tables, draw_figures, make_tables
 from .evidence import Datasets, Evidence
 from .landscape_study import LandscapeStudy
-from .reproduce import (
+from .run_study import RunStudy
+from .running import (
     Results,
     Verified,
     check_data,
@@ -19,7 +20,6 @@ from .reproduce import (
     to_run,
     verify,
 )
-from .run_study import RunStudy
 from .sweep_study import SweepStudy
 
 __all__ = [

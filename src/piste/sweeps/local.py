@@ -10,12 +10,13 @@ import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 
+from piste.caching import free_memory
 from piste.dynamics import Plan, State, System, build, choose_form, run_chunk
 from piste.probes import OFTEN, Probe
 from piste.store import Fresh, Parts, inputs_of, join_parts
 from piste.values import digest, to_json
 
-from .grid import Cell, Sweep
+from .grid import Cell, Sweep, static_part
 
 Watch = Callable[[int, float], None]
 
@@ -71,6 +72,9 @@ def run_sweep(
     before = np.cumsum([0] + [sum(c.experiment.steps for c in b) for b in batches])
 
     def make(index: int, attempt: str) -> xr.Dataset:
+        before_it = batches[max(0, index - 1)]
+        # Batches of one program come one after the other.
+        free_memory(programs=_program_of(batches[index]) != _program_of(before_it))
         told = _offset(watch, int(before[index]))
         return _run_cells(batches[index], batch, probes, until, told)
 
@@ -90,6 +94,10 @@ def run_sweep(
     )
 
 
+def _program_of(batch: list[Cell]) -> str:
+    return static_part(batch[0].experiment)
+
+
 def _offset(watch: Watch, done: int) -> Watch:
     return lambda step, loss: watch(done + step, loss)
 
@@ -102,9 +110,7 @@ def _run_cells(
     plan = Plan.of(cells[0].experiment)
     filled = cells + [cells[-1]] * (size - len(cells))
     with jax.enable_x64(True):
-        systems = [build(cell.experiment, pad_for_batching=True) for cell in filled]
-        stacked = jax.tree.map(lambda *leaves: jnp.stack(leaves), *systems)
-        system = dataclasses.replace(stacked, only=tuple(probes))
+        system = dataclasses.replace(_stacked(filled), only=tuple(probes))
         state = jax.vmap(System.start)(system)
         kept: Records = {}
         for index in range(plan.chunks):
@@ -126,6 +132,32 @@ def _run_cells(
         data = data.assign_coords(time=(("cell", "step"), clock))
     form = choose_form(cells[0].experiment)
     return data.assign_attrs(seconds=time.perf_counter() - began, form=form)
+
+
+def _stacked(cells: list[Cell]) -> System:
+    """One system for all cells, filled cell by cell: their data may be large."""
+    stacks, structure = [], None
+    for place, cell in enumerate(cells):
+        system = build(cell.experiment, pad_for_batching=True)
+        leaves, structure = jax.tree.flatten(system)
+        if not stacks:
+            stacks = [_empty((len(cells), *np.shape(x)), np.asarray(x)) for x in leaves]
+        for stack, leaf in zip(stacks, leaves, strict=True):
+            stack[place] = leaf
+        del system, leaves
+    assert structure is not None
+    return jax.tree.unflatten(structure, [jnp.asarray(stack) for stack in stacks])
+
+
+ALIGNMENT = 64
+"""Where the memory of an array must begin for JAX to take it over without a copy."""
+
+
+def _empty(shape: tuple[int, ...], like: np.ndarray) -> np.ndarray:
+    size = int(np.prod(shape)) * like.dtype.itemsize
+    memory = np.empty(size + ALIGNMENT, np.uint8)
+    start = -memory.ctypes.data % ALIGNMENT
+    return memory[start : start + size].view(like.dtype).reshape(shape)
 
 
 Records = dict[str, np.ndarray]

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from piste.caching import free_memory, return_freed_memory
 from piste.claims import Judgements, judge
 from piste.dynamics import check_size, load_data
 from piste.figures import Picture
@@ -49,9 +50,11 @@ def reproduce(
     """
     check_data(studies, folder, fresh)
     make_folder(folder)
+    return_freed_memory()
     evidence = Evidence()
     for study in studies:
         evidence |= study.run(folder, watch(study), fresh)
+        free_memory()
     asked = tuple(evidence)
     for study in contents.studies:
         if study.name not in evidence and study.is_stored(folder):
