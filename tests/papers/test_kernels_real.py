@@ -280,7 +280,7 @@ def test_runs_that_differ_in_more_than_kernel_and_seed_are_not_paired():
     ):
         verdicts("fast, IMDb", imdb=runs)
     with pytest.raises(InputError, match="runs: differ in steps"):
-        real_runs.real_table({"imdb": runs})
+        real_runs.real_table(evidence_of({"imdb": runs}))
 
 
 def test_nothing_is_faster_where_nothing_is_learnt():
