@@ -10,8 +10,7 @@ the margin $m$ of the right logit alone: $\ell_k=\log(1+(c-1)e^{-m})$. With $\ta
 - Gradient flow: $\dot m=\pi_kc/(c-1+e^m)$, hence $c\tau=(c-1)m+e^m-1$: one curve in $\tau$
   for all classes. It ends as $\ell_k=\frac{c-1}{c\,\pi_kt}(1+\delta)$ with
   $|\delta|\leq\log(1+c\tau)/(\tau-\log(1+c\tau))$, because $e^m\leq 1+c\tau$.
-- Sign descent: every entry moves by $\eta$, hence $m=2\eta t$ whatever $\pi_k$ is, and
-  $\ell_k\approx(c-1)e^{-2\eta t}$ for all classes alike.
+- Sign descent: every entry moves by $\eta$: $m=2\eta t$, $\ell_k\approx(c-1)e^{-2\eta t}$.
 """
 
 from functools import partial
@@ -21,6 +20,7 @@ import numpy as np
 import pandas as pd
 
 from piste import claims, dynamics, figures, models, papers, probes, rules, tasks
+from piste import reproduction as repro
 from piste.experiment import Experiment, Record
 from piste.values import option
 
@@ -35,9 +35,7 @@ PAPER = papers.Paper(
     package=__name__,
     presets={
         "flow": papers.Preset("gradient flow, 100 classes", "~5 s"),
-        "flow-quick": papers.Preset("the same with 10 classes", "~4 s"),
         "sign": papers.Preset("sign descent, 100 classes", "~3 s"),
-        "sign-quick": papers.Preset("the same with 10 classes", "~2 s"),
     },
 )
 
@@ -76,22 +74,25 @@ probes.probe("class_loss", of=View, **words)(View.class_loss)
 
 FLOW, SIGN = rules.Flow(time_step=1.0, rtol=1e-9), rules.SignGD(learning_rate=0.01)
 train = partial(Experiment, model=LinearSoftmax(), record=Record(dense=16))
-flow = partial(train, ZipfClasses(100), rule=FLOW, steps=2**20)
-flow_quick = partial(train, ZipfClasses(10), rule=FLOW, steps=2**16)
-sign = partial(train, ZipfClasses(100), rule=SIGN, steps=2000)
-sign_quick = partial(train, ZipfClasses(10), rule=SIGN, steps=2000)
+flow = partial(train, task=ZipfClasses(100), rule=FLOW, steps=2**20)
+sign = partial(train, task=ZipfClasses(100), rule=SIGN, steps=2000)
 NAMES = {"flow": "gradient flow", "sign": "sign descent"}
 
 
 def studies(quick):
-    flows, signs = (flow_quick(), sign_quick()) if quick else (flow(), sign())
-    yield papers.Study("flow", NAMES["flow"], (flows,))
-    yield papers.Study("sign", NAMES["sign"], (signs,))
+    few = {"task": ZipfClasses(10)} if quick else {}
+    yield repro.RunStudy("flow", NAMES["flow"], (flow(**few),))
+    yield repro.RunStudy("sign", NAMES["sign"], (sign(**few),))
 
 
 def records(evidence, study):
     """A row per record and class: its loss, the late law, both ratios to what we derive."""
-    rows = evidence[study][0].class_loss.to_dataframe().reset_index().query("step > 0")
+    rows = (
+        evidence.runs(study)[0]
+        .class_loss.to_dataframe()
+        .reset_index()
+        .query("step > 0")
+    )
     c, k, t, loss = rows.k.max() + 1, rows.k + 1, rows.step, rows.class_loss
     pi, m = 1 / k / (1 / np.arange(1, c + 1)).sum(), np.log((c - 1) / np.expm1(loss))
     if study == "flow":
@@ -126,7 +127,7 @@ def some_classes(evidence):
 
 
 @figures.styled
-def pictures(evidence):
+def losses(evidence):
     figure, axes = figures.canvas(1, len(evidence), 2.7)
     for (study, k), rows in some_classes(evidence):
         is_flow, panel = study == "flow", axes[0, list(evidence).index(study)]
@@ -138,12 +139,12 @@ def pictures(evidence):
         panel.set(xscale="log" if is_flow else "linear", yscale="log", ylim=(None, 20))
         panel.set(title=NAMES[study], xlabel="$t$", ylabel=r"loss $\ell_k$")
     words = "Losses of some classes. Dotted: (1 − 1/c)/(π_k t) and (c − 1) e^(−2ηt)."
-    return {"losses": figures.Picture(figure, some_classes(evidence).obj, words)}
+    return figures.Picture(figure, some_classes(evidence).obj, words)
 
 
-def tables(evidence):
-    names = ["study", "k", "π", "step", "class_loss", "law", "late", "exact"]
-    words = (
-        "Some classes at the end: loss, late law, their ratio, ratio to the exact law."
-    )
-    return {"classes": (words, some_classes(evidence).last().reset_index()[names])}
+def classes(evidence):
+    return some_classes(evidence).last().reset_index()
+
+
+FIGURES = (repro.Figure("losses", losses),)
+TABLES = (repro.Table("classes", "Some classes at the end, and both laws.", classes),)

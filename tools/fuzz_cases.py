@@ -174,7 +174,7 @@ def run_words(chance: random.Random, folder: Path) -> list[str]:
 
 def landscape_words(chance: random.Random, folder: Path) -> list[str]:
     """`piste landscape`, its own options too."""
-    from piste.arguments import LANDSCAPE
+    from piste.cli.arguments import LANDSCAPE
 
     name, experiment = some_preset(chance)
     words = []

@@ -15,6 +15,7 @@ from piste.dynamics import check_size, draw
 from piste.experiment import Experiment
 from piste.papers import find_paper
 from piste.papers import preset as _preset
+from piste.reproduction import Evidence
 from piste.store import Run, Store, run_in_memory
 from piste.store import open_run as _open_run
 from piste.values import override
@@ -62,7 +63,8 @@ def verify(paper: str, trajectories: xr.Dataset | Sequence[xr.Dataset]) -> Judge
         [trajectories] if isinstance(trajectories, xr.Dataset) else list(trajectories)
     )
     found = find_paper(paper)
-    return judge(found.part("claims").CLAIMS, {found.main: labelled(many)})
+    evidence = Evidence(runs={found.main: labelled(many)})
+    return judge(found.bring("claims"), evidence)
 
 
 def initial_state(experiment: Experiment) -> dict[str, np.ndarray]:

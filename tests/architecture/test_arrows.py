@@ -46,7 +46,7 @@ def test_every_folder_has_its_place():
 
 def test_the_order_is_the_one_of_the_design():
     order = "tasks models rules probes experiment theory dynamics store claims "
-    order += "landscape sweeps figures papers report explorer cli"
+    order += "landscape sweeps figures reproduction papers report explorer cli"
     listed = layers()
     assert [name for name in listed if name in order.split()] == order.split()
 

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from piste.arguments import LONGEST_NAME, overrides, run_name, separated
 from piste.cli import main
+from piste.cli.arguments import LONGEST_NAME, overrides, run_name, separated
 
 
 def test_a_name_is_never_cut_within_a_part():

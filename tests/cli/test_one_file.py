@@ -5,14 +5,16 @@ from pathlib import Path
 import pytest
 
 from piste.cli import main
+from piste.cli.arguments import Parser
+from piste.cli.papers import command_line
 from piste.papers import bring_file, find_paper, papers, preset
-from piste.reproduce import command_line
 from support.brought import forgotten
 
 HEAD = """
 from piste.experiment import Experiment
 from piste.models import KernelLayer
-from piste.papers import Paper, Preset, Study
+from piste.papers import Paper, Preset
+from piste.reproduction import RunStudy
 from piste.rules import GD
 from piste.tasks import TokenRegression
 
@@ -26,11 +28,11 @@ def small_one():
 """
 STUDIES = """
 def studies(quick):
-    return [Study("s", "m", (small_one(),))]
+    return [RunStudy("s", "m", (small_one(),))]
 """
 OTHER = """
 def studies(quick):
-    return [Study("s", "m", (Experiment(steps=1),))]
+    return [RunStudy("s", "m", (Experiment(steps=1),))]
 """
 
 
@@ -73,7 +75,7 @@ BROKEN = {
     "no studies": (text(PRESET), "mine.py defines no 'studies', and has no module"),
     "no preset": (text(OTHER), "mine.py defines no 'small_one', and has no module"),
     "no claims": (text(PRESET, STUDIES, "CLAIMS = 3"), "'CLAIMS' is an int; must be a"),
-    "no function": (text(PRESET, STUDIES, "tables = 3"), "'tables' is an int; must be"),
+    "no function": (text(PRESET, STUDIES, "lines = 3"), "'lines' is an int; must be"),
     "fails": (
         text(STUDIES, "small_one = dict\nstudies = lambda q: 1 / 0"),
         "fails (Zero",
@@ -103,7 +105,7 @@ def test_a_broken_file_is_one_line_and_nothing_is_written(
     def never(*words, **named):
         raise AssertionError("it began to run")
 
-    monkeypatch.setattr("piste.reproduce.run_study", never)
+    monkeypatch.setattr("piste.reproduction.RunStudy.run", never)
     code, fault = BROKEN[kind]
     assert main(bring(code, "reproduce", "mine")) == 2
     error = capsys.readouterr().err
@@ -113,9 +115,8 @@ def test_a_broken_file_is_one_line_and_nothing_is_written(
 
 
 def test_a_page_names_a_file_that_brings_no_paper():
-    made = command_line(
-        find_paper("signgd"), Path("out"), True, (), False, Path("a b.py")
-    )
+    words = ["reproduce", "--with", "a b.py", "signgd", "--quick", "--out", "out"]
+    made = command_line(find_paper("signgd"), Parser().read(words)[1])
     assert made == "piste reproduce --with 'a b.py' signgd --quick --out out"
 
 

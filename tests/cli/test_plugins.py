@@ -163,11 +163,11 @@ def test_presets_that_cannot_be_made(install, capsys, tmp_path, parts, fault):
 
 WHOLE = {
     "presets": MAKES.format(what="Experiment(steps=1)"),
-    "studies": "from piste.papers import Study\nfrom .presets import small\n"
-    "def studies(quick): return (Study('s', 'm', (small(),)),)\n",
+    "studies": "from piste.reproduction import RunStudy\nfrom .presets import small\n"
+    "def studies(quick): return (RunStudy('s', 'm', (small(),)),)\n",
     "claims": "CLAIMS = ()",
-    "figures": "def pictures(evidence): return {}",
-    "tables": "def tables(evidence): return {}",
+    "figures": "FIGURES = ()",
+    "tables": "TABLES = ()",
     "summary": "def lines(tables): return []",
 }
 
@@ -179,7 +179,7 @@ def never_runs(monkeypatch):
     def never(*words, **named):
         raise AssertionError("it began to run")
 
-    monkeypatch.setattr("piste.reproduce.run_study", never)
+    monkeypatch.setattr("piste.reproduction.RunStudy.run", never)
     monkeypatch.setattr("piste.caching.keep_compiled_programs", lambda: None)
 
 
@@ -188,11 +188,13 @@ BROKEN = {
     "studies absent": ({"studies": None}, "defines no 'studies', and has no module"),
     "studies empty": ({"studies": ""}, "module 'studies' has no 'studies'"),
     "claims empty": ({"claims": ""}, "module 'claims' has no 'CLAIMS'"),
-    "figures empty": ({"figures": ""}, "module 'figures' has no 'pictures'"),
-    "tables empty": ({"tables": ""}, "module 'tables' has no 'tables'"),
+    "figures empty": ({"figures": ""}, "module 'figures' has no 'FIGURES'"),
+    "tables empty": ({"tables": ""}, "module 'tables' has no 'TABLES'"),
     "summary empty": ({"summary": ""}, "module 'summary' has no 'lines'"),
     "exit": ({"figures": "exit(3)"}, "'figures' cannot be imported (SystemExit: 3)"),
-    "no function": ({"figures": "pictures = 3"}, "'pictures' is an int; must be a fun"),
+    "no function": ({"summary": "lines = 3"}, "'lines' is an int; must be a fun"),
+    "no figures": ({"figures": "FIGURES = 3"}, "'FIGURES' is an int; must be a tuple"),
+    "no table": ({"tables": "TABLES = [3]"}, "'TABLES' has an int; must be a piste.r"),
     "no claims": ({"claims": "CLAIMS = 3"}, "'CLAIMS' is an int; must be a tuple"),
     "no claim": ({"claims": "CLAIMS = [3]"}, "'CLAIMS' has an int; must be a piste.c"),
     "fails": (
@@ -201,11 +203,11 @@ BROKEN = {
     ),
     "no study": (
         {"studies": STUDIES.format("return [3]")},
-        "studies(True) gives an int; must give piste.papers.Study values",
+        "studies(True) gives an int; must give piste.reproduction.Study values",
     ),
     "nothing": (
         {"studies": STUDIES.format("return ()")},
-        "studies(True) gives nothing; must give piste.papers.Study values",
+        "studies(True) gives nothing; must give piste.reproduction.Study values",
     ),
 }
 

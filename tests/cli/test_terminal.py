@@ -9,10 +9,10 @@ import sys
 
 import pytest
 
-from piste import cli, console
-from piste.cli import main
+from piste import console
+from piste.cli import listing, main
+from piste.cli.terminal import explained, in_ascii, tidy
 from piste.errors import Interrupted
-from piste.terminal import explained, in_ascii, tidy
 
 PISTE = [sys.executable, "-m", "piste.cli"]
 SMALL = [
@@ -29,7 +29,7 @@ SMALL = [
 
 def doing(monkeypatch, act):
     """Let `piste list` do something else."""
-    monkeypatch.setattr(cli, "_list", lambda options, rest: act())
+    monkeypatch.setattr(listing, "list_command", lambda options, rest: act())
 
 
 # --- pipes ----------------------------------------------------------------------------

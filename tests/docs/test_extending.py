@@ -11,9 +11,9 @@ import pytest
 
 import piste
 from piste import probes
-from piste.arguments import Parser, overrides
 from piste.brought import import_file
 from piste.cli import main
+from piste.cli.arguments import Parser, overrides
 from piste.dynamics.engine import CURVATURE
 from piste.probes import OFTEN, RARELY, Probe
 from piste.store import inputs_of

@@ -16,6 +16,7 @@ from scipy.optimize import brentq
 import piste
 from piste.cli import main
 from piste.papers import bring_file, find_paper
+from piste.reproduction import Evidence
 from piste.store import inputs_of
 from support.brought import forgotten
 
@@ -44,7 +45,11 @@ def module(made):
 def trajectories(made):
     """The runs of both studies, as the claims get them."""
     return {
-        name: [piste.run(piste.preset(f"imbalance/{name}-quick"), quiet=True)]
+        name: [
+            piste.run(
+                piste.preset(f"imbalance/{name}", **{"task.classes": 10}), quiet=True
+            )
+        ]
         for name in ("flow", "sign")
     }
 
@@ -74,10 +79,10 @@ def test_its_page_says_how_to_make_it_again(made):
 def test_other_commands_know_it(made, capsys):
     assert main(["list", "--with", "imbalance.py"]) == 0
     out = capsys.readouterr().out
-    assert "imbalance: Heavy-Tailed" in out and "imbalance/sign-quick" in out
+    assert "imbalance: Heavy-Tailed" in out and "imbalance/sign" in out
     assert main(["verify", "--with", "imbalance.py", "imbalance"]) == 0
     assert "3 hold" in capsys.readouterr().out
-    words = ["run", "--with", "imbalance.py", "imbalance/sign-quick", "--steps", "32"]
+    words = ["run", "--with", "imbalance.py", "imbalance/sign", "--steps", "32"]
     assert main(words) == 0
     assert "no stages are defined" in capsys.readouterr().out
 
@@ -105,7 +110,7 @@ def test_edited_code_has_another_address(tmp_path):
         (tmp_path / name).write_text(text, "utf-8")
         with forgotten():
             bring_file(tmp_path / name)
-            return inputs_of(piste.preset("imbalance/sign-quick")).code
+            return inputs_of(piste.preset("imbalance/sign")).code
 
     assert code("one.py", text) == code("two.py", text) != code("one.py", edited)
 
@@ -140,9 +145,7 @@ def margin_at(tau: float, c: int) -> float:
 def test_the_flow_is_the_one_of_the_whole_matrix(module):
     c, steps = 3, 64
     pi = np.array([6, 3, 2]) / 11
-    experiment = piste.preset(
-        "imbalance/flow-quick", steps=steps, **{"task.classes": c}
-    )
+    experiment = piste.preset("imbalance/flow", steps=steps, **{"task.classes": c})
     run = piste.run(experiment, quiet=True)
     solved = solve_ivp(
         lambda t, w: -slope(w, pi), (0, steps), np.zeros(c * c), rtol=1e-8, atol=1e-9
@@ -158,9 +161,7 @@ def test_sign_descent_is_the_one_of_the_whole_matrix(module):
     c, steps = 3, 40
     pi = np.array([6, 3, 2]) / 11
     changes = {"task.classes": c, "rule.learning_rate": 0.05}
-    run = piste.run(
-        piste.preset("imbalance/sign-quick", steps=steps, **changes), quiet=True
-    )
+    run = piste.run(piste.preset("imbalance/sign", steps=steps, **changes), quiet=True)
     w = np.zeros(c * c)
     for _ in range(steps):
         w -= 0.05 * np.sign(slope(w, pi))
@@ -207,9 +208,10 @@ FOOLED = {
 
 @pytest.mark.parametrize("change", FOOLED, ids=lambda change: change.__name__)
 def test_claims_on_runs_that_are_not_right(module, trajectories, change):
-    evidence = {
+    changed = {
         name: [change(run) for run in runs] for name, runs in trajectories.items()
     }
+    evidence = Evidence(runs=changed)
     outcomes = [str(claim.judge(evidence)[0].outcome) for claim in module.CLAIMS]
     assert outcomes == FOOLED[change]
 
@@ -240,6 +242,6 @@ def test_it_can_be_installed(tmp_path):
         text=True,
     )
     assert ran.returncode == 0, ran.stderr
-    assert "imbalance/sign-quick" in ran.stdout and "1 hold" in ran.stdout
+    assert "imbalance/sign" in ran.stdout and "1 hold" in ran.stdout
     page = (tmp_path / "results/imbalance-quick/report.html").read_text("utf-8")
     assert "<pre>piste reproduce imbalance --quick --only sign</pre>" in page

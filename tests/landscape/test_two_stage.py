@@ -7,7 +7,6 @@ import jax
 import numpy as np
 import pytest
 
-from piste.compare_landscapes import compare
 from piste.dynamics import Plan, build, draw, train
 from piste.errors import InputError
 from piste.experiment import Experiment, Record
@@ -22,6 +21,7 @@ from piste.landscape import (
 )
 from piste.landscape.survey import Comparison, Survey
 from piste.models import OneHot
+from piste.reproduction.landscapes import compare
 from piste.rules import GD
 from piste.store import Store, save_state
 from piste.tasks import DecisionLists

@@ -33,6 +33,7 @@ from piste.tasks import DecisionLists
 from piste.tasks.decision_lists import DISTRIBUTIONS
 from piste.theory.decision_lists import attention_theorem
 from piste.values import to_json
+from support.evidence import evidence_of
 
 HOLDS, VIOLATED = Outcome.HOLDS, Outcome.VIOLATED
 UNMET, OPEN = Outcome.UNMET, Outcome.INCONCLUSIVE
@@ -220,7 +221,7 @@ GRID = np.geomspace(1e-3, 10, 13)
 )
 def test_the_scale(data, power, room):
     claim = next(c for c in flow_claims.CLAIMS if "1/c²" in c.name)
-    found = claim.judge({"scale": data, "scale-small": data})
+    found = claim.judge(evidence_of({"scale": data, "scale-small": data}))
     assert [v.outcome for v in found] == 2 * [power, room]
 
 
@@ -249,7 +250,7 @@ LOST = {"lost_from": 3.5, "lost_to": 49.0}
 )
 def test_perfection_is_kept(changes, outcome, words):
     claim = next(c for c in flow_claims.CLAIMS if c.name == "Perfection is kept")
-    (verdict,) = claim.judge({"persistence": dataset(KEPT | changes)})
+    (verdict,) = claim.judge(evidence_of({"persistence": dataset(KEPT | changes)}))
     assert verdict.outcome == outcome and words in verdict.measured
     assert "uniform sets, L 8, n 3, M 2" in verdict.instance
     assert "0.23%" in verdict.predicted
@@ -261,17 +262,21 @@ def test_families_are_judged_apart_and_a_chosen_instance_has_no_share():
         [dataset(KEPT), dataset(KEPT | LOST | {"distribution": 5})], "cell"
     )
     chosen = dataset(KEPT | LOST | {"distribution": 5, "vocabulary": 24})
-    found = claim.judge({"persistence": both, "persistence-found": chosen})
+    found = claim.judge(evidence_of({"persistence": both, "persistence-found": chosen}))
     assert [v.outcome for v in found] == [HOLDS, VIOLATED, VIOLATED]
     assert found[1].instance.startswith("some sets, Dirichlet weights")
     assert "%" in found[1].measured and "%" not in found[2].measured
     assert "chosen" in found[2].measured
     # One that keeps it after all shows nothing: it was chosen because it does not.
     kept = dataset(KEPT | {"distribution": 5, "vocabulary": 24})
-    assert claim.judge({"persistence-found": kept})[0].outcome == OPEN
-    assert claim.judge({"persistence": dataset(KEPT, "unknown")})[0].outcome == OPEN
+    found = claim.judge(evidence_of({"persistence-found": kept}))
+    assert found[0].outcome == OPEN
+    unknown = evidence_of({"persistence": dataset(KEPT, "unknown")})
+    assert claim.judge(unknown)[0].outcome == OPEN
     empty = dataset(KEPT).isel(cell=slice(0))
-    assert [v.outcome for v in claim.judge({"persistence": empty})] == [OPEN]
+    assert [v.outcome for v in claim.judge(evidence_of({"persistence": empty}))] == [
+        OPEN
+    ]
 
 
 def unseen(all_sets, sets=(1.0, 1.0, 1.0), tied=False, others=9) -> xr.Dataset:
@@ -299,7 +304,7 @@ def test_sets_of_probability_0(data, outcome):
     claim = next(
         c for c in flow_claims.CLAIMS if c.name == "Theorem 1 on all sequences"
     )
-    (verdict,) = claim.judge({"unseen": data})
+    (verdict,) = claim.judge(evidence_of({"unseen": data}))
     assert verdict.outcome == outcome, verdict.sentence()
 
 
@@ -407,7 +412,7 @@ def joint(changes, curvature=(1.0, 2.0, 1.5)) -> xr.Dataset:
     ],
 )
 def test_theorem_2(changes, on_support, on_sets, on_all):
-    evidence = {"theorem-2": joint(changes)}
+    evidence = evidence_of({"theorem-2": joint(changes)})
     claims = {claim.name: claim for claim in descent_claims.CLAIMS}
     (verdict,) = claims["Theorem 2"].judge(evidence)
     assert verdict.outcome == on_support, verdict.sentence()
@@ -416,14 +421,14 @@ def test_theorem_2(changes, on_support, on_sets, on_all):
 
 
 def test_theorem_2_says_both_ends_of_its_interval():
-    (verdict,) = descent_claims.CLAIMS[1].judge({"theorem-2": joint({})})
+    (verdict,) = descent_claims.CLAIMS[1].judge(evidence_of({"theorem-2": joint({})}))
     assert verdict.numbers["shortest T"] == 100 and verdict.numbers["longest T"] == 1000
     assert verdict.margin == pytest.approx(0.94)
 
 
 def test_a_curvature_that_grows_after_perfection_is_a_condition_that_is_not_met():
     data = joint({}, curvature=(1.0, 2.0, 2.1))
-    found = descent_claims.CLAIMS[2].judge({"theorem-2": data})
+    found = descent_claims.CLAIMS[2].judge(evidence_of({"theorem-2": data}))
     assert found[0].outcome == UNMET
     assert [c.name for c in found[0].conditions if not c.met] == [
         "η ≤ 1/λ_max up to there"
@@ -552,7 +557,7 @@ def alone(cosine, accuracy=None, losses=None) -> xr.Dataset:
 def test_value_alone(data, turned, needed, monkeypatch):
     monkeypatch.setattr(empirical_claims, "ceiling", lambda seed: 0.5)
     claims = empirical_claims.CLAIMS
-    found = [claims[i].judge({"value-alone": data})[0] for i in (0, 1)]
+    found = [claims[i].judge(evidence_of({"value-alone": data}))[0] for i in (0, 1)]
     assert [v.outcome for v in found] == [turned, needed]
     # Shares and cosines have a ceiling, so a distance to it would say nothing.
     assert [v.margin for v in found] == [None, None]
@@ -561,7 +566,7 @@ def test_value_alone(data, turned, needed, monkeypatch):
 def test_without_a_ceiling_attention_is_not_needed(monkeypatch):
     monkeypatch.setattr(empirical_claims, "ceiling", lambda seed: 1.0)
     claim = empirical_claims.CLAIMS[1]
-    (verdict,) = claim.judge({"value-alone": alone([0.0, 0.5, 0.9])})
+    (verdict,) = claim.judge(evidence_of({"value-alone": alone([0.0, 0.5, 0.9])}))
     assert verdict.outcome == OPEN
 
 

@@ -13,7 +13,7 @@ import xarray as xr
 import piste
 from piste.claims import Outcome
 from piste.cli import main
-from piste.papers import Study, find_paper
+from piste.papers import find_paper
 from piste.papers.decision_lists import descent_claims, descents, presets, studies
 from piste.papers.decision_lists.attention_descents import AttentionDescents
 from piste.papers.decision_lists.calculations import (
@@ -25,6 +25,7 @@ from piste.papers.decision_lists.descents import Descents
 from piste.papers.decision_lists.instances import FAMILIES, RandomInstances
 from piste.papers.decision_lists.persistence import Persistence
 from piste.papers.decision_lists.unseen import UnseenSequences, other_sets, repeated
+from piste.reproduction import CalculationStudy, RunStudy, Study, SweepStudy
 from piste.sweeps import Sweep
 from piste.tasks import DecisionLists
 
@@ -49,10 +50,10 @@ def small_studies(quick: bool = False) -> tuple[Study, ...]:
     )
     scale = ScaleSweep(8, 3, 2, smallest=1e-2, largest=1.0, factors=5)
     sweeps = tuple(
-        Study(
+        SweepStudy(
             studies.joint_name(SIZES[0], rule),
             "joint",
-            sweep=Sweep(
+            Sweep(
                 dataclasses.replace(presets.joint(6, 3, 2, rule), steps=40),
                 {"seed": range(2)},
             ),
@@ -63,24 +64,24 @@ def small_studies(quick: bool = False) -> tuple[Study, ...]:
     )
     alone = dataclasses.replace(presets.value_alone(), steps=40)
     return (
-        Study("theorem-1", "flow", (flow,)),
-        Study("uniform", "uniform", calculation=FirstPerfect(draws)),
-        Study("others", "others", calculation=FirstPerfect(others)),
-        Study("dirichlet-support", "few", calculation=FirstPerfect(weighted)),
-        Study("dirichlet", "flow", (flow,)),
-        Study("scale", "scale", calculation=scale),
-        Study("scale-small", "scale", calculation=dataclasses.replace(scale, seed=4)),
-        Study("unseen", "others", calculation=UnseenSequences(weighted)),
-        Study("persistence", "kept", calculation=persistence(each)),
-        Study("attention-descents", "gd", calculation=AttentionDescents(draws)),
-        Study("repetition", "iid", calculation=Repetition("6,3,2 7,3,1", patience=2.0)),
-        Study("theorem-2", "descent", calculation=Descents("40,19,1,20", limit=5)),
-        Study("empirics", "joint", (run,)),
+        RunStudy("theorem-1", "flow", (flow,)),
+        CalculationStudy("uniform", "uniform", FirstPerfect(draws)),
+        CalculationStudy("others", "others", FirstPerfect(others)),
+        CalculationStudy("dirichlet-support", "few", FirstPerfect(weighted)),
+        RunStudy("dirichlet", "flow", (flow,)),
+        CalculationStudy("scale", "scale", scale),
+        CalculationStudy("scale-small", "scale", dataclasses.replace(scale, seed=4)),
+        CalculationStudy("unseen", "others", UnseenSequences(weighted)),
+        CalculationStudy("persistence", "kept", persistence(each)),
+        CalculationStudy("attention-descents", "gd", AttentionDescents(draws)),
+        CalculationStudy("repetition", "iid", Repetition("6,3,2 7,3,1", patience=2.0)),
+        CalculationStudy("theorem-2", "descent", Descents("40,19,1,20", limit=5)),
+        RunStudy("empirics", "joint", (run,)),
         *sweeps,
-        Study(
+        SweepStudy(
             "value-alone",
             "V alone",
-            sweep=Sweep(alone, {"seed": range(2)}),
+            Sweep(alone, {"seed": range(2)}),
             probes=("train_loss", "accuracy", "value_cosine", "value_cosine_centred"),
             batch=1,
         ),
@@ -99,16 +100,25 @@ def results(tmp_path_factory):
         for module in ("studies", "empirical_claims", "figures", "tables"):
             patch.setattr(f"piste.papers.decision_lists.{module}.SIZES", SIZES)
         names = [studies.joint_name(SIZES[0], rule) for rule in presets.RULES]
-        claims = find_paper("decision-lists").part("claims")
-        *rest, last = claims.CLAIMS
-        last = dataclasses.replace(last, needs=tuple(names))
-        patch.setattr(claims, "CLAIMS", (*rest, last))
+        for part in ("claims", "figures", "tables"):
+            need_only(patch, find_paper("decision-lists").part(part), part, names)
         patch.setattr("piste.caching.keep_compiled_programs", lambda: None)
         command = ["reproduce", "decision-lists", "--out", str(root)]
         assert main(command) == 0
         assert main(command) == 0
         assert main(["verify", "decision-lists", "--out", str(root)]) == 0
     return root / "decision-lists"
+
+
+def need_only(patch, module, part: str, names: list[str]) -> None:
+    """Whatever needs all sizes of the training from random weights needs these."""
+    every = [
+        dataclasses.replace(each, needs=tuple(names))
+        if any(name.startswith("joint-") for name in each.needs)
+        else each
+        for each in getattr(module, part.upper())
+    ]
+    patch.setattr(module, part.upper(), tuple(every))
 
 
 def test_every_preset_is_an_experiment():
@@ -145,22 +155,20 @@ def test_figures_and_tables_have_their_data(results):
 
 
 def test_a_calculation_goes_on_with_the_first_part_that_is_missing(tmp_path):
-    study = Study(
-        "few", "few", calculation=FirstPerfect(RandomInstances(count=2, largest=6), 1)
+    study = CalculationStudy(
+        "few", "few", FirstPerfect(RandomInstances(count=2, largest=6), 1)
     )
-    from piste.run_study import run_study
-
-    whole = run_study(study, tmp_path / "whole", lambda done, loss: None)
+    whole = study.run(tmp_path / "whole").dataset("few")
 
     def stop(done, loss):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        run_study(study, tmp_path / "parts", stop)
+        study.run(tmp_path / "parts", stop)
     told = []
-    again = run_study(study, tmp_path / "parts", lambda done, loss: told.append(done))
+    again = study.run(tmp_path / "parts", lambda done, loss: told.append(done))
     assert told == [1, 2]
-    xr.testing.assert_equal(again, whole)
+    xr.testing.assert_equal(again.dataset("few"), whole)
 
 
 @pytest.mark.parametrize("family", FAMILIES)

@@ -16,7 +16,6 @@ from piste.cli import main
 from piste.dynamics import build
 from piste.errors import InputError
 from piste.models import KERNELS, KernelLayer
-from piste.papers import Study
 from piste.papers.kernels import PAPER, long_runs, presets, studies
 from piste.papers.kernels import calculations as parts
 from piste.papers.kernels.cells import chosen, end
@@ -28,6 +27,7 @@ from piste.papers.kernels.descents import (
 )
 from piste.papers.kernels.long_runs import excess
 from piste.papers.kernels.queries import Queries, better
+from piste.reproduction import CalculationStudy, RunStudy
 from piste.store import run_in_memory
 from piste.testing import assert_close
 from piste.theory.kernels import ConvergenceTheorem, convergence_theorem
@@ -45,12 +45,12 @@ def small_studies(quick):
     softmax = dataclasses.replace(presets.thm_2_softmax(), steps=40)
     queries = Queries("8,matched,6", seeds=2, steps=300)
     return (
-        Study("pair", "small", (softmax, short)),
-        Study("acceptance", "small", calculation=parts.Acceptance("4", 2, steps=300)),
-        Study("transition", "small", calculation=parts.Transition("4", 2, steps=100)),
-        Study("scale", "small", calculation=parts.Scale("1 3", 4, 2)),
-        Study("queries", "small", calculation=queries),
-        Study("images", "needs data", (short,), theory=False),
+        RunStudy("pair", "small", (softmax, short)),
+        CalculationStudy("acceptance", "small", parts.Acceptance("4", 2, steps=300)),
+        CalculationStudy("transition", "small", parts.Transition("4", 2, steps=100)),
+        CalculationStudy("scale", "small", parts.Scale("1 3", 4, 2)),
+        CalculationStudy("queries", "small", queries),
+        RunStudy("images", "needs data", (short,), needs_data=True),
     )
 
 
@@ -270,8 +270,8 @@ def test_promised_and_region_from_end_to_end(tmp_path, monkeypatch):
     promised = long_runs.Promised("16", seeds=2, longest_v=800, longest_qkv=20)
     region = long_runs.Region("16", seeds=2, steps=5)
     made = (
-        Study("promised", "small", calculation=promised),
-        Study("region", "small", calculation=region),
+        CalculationStudy("promised", "small", promised),
+        CalculationStudy("region", "small", region),
     )
     monkeypatch.setattr(studies, "studies", lambda quick: made)
     assert main(["reproduce", "kernels", "--theory", "--out", str(tmp_path)]) == 0

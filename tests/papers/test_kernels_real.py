@@ -24,7 +24,6 @@ from piste.landscape.tables import (
     paired_table,
 )
 from piste.models import Classifier
-from piste.papers import Study
 from piste.papers.kernels import (
     captions,
     landscape_claims,
@@ -33,11 +32,12 @@ from piste.papers.kernels import (
     real_runs,
     real_studies,
 )
-from piste.papers.kernels.figures import pictures
-from piste.papers.kernels.tables import tables
-from piste.run_study import is_stored, run_study
+from piste.papers.kernels.figures import FIGURES
+from piste.papers.kernels.tables import TABLES
+from piste.reproduction import LandscapeStudy, draw_figures, make_tables
 from piste.tasks import Text
 from piste.tasks.text import TEXTS
+from support.evidence import evidence_of
 from support.kernel_evidence import ROUGH, SMOOTH, curves, everything, real, surfaces
 from support.small import REGRESSION, reviews
 
@@ -103,18 +103,19 @@ def test_reproduce_the_real_tasks_from_end_to_end(shrunk, tmp_path, capsys):
 
 def test_a_study_of_landscapes_is_counted_stored_and_tidied_up(tmp_path, monkeypatch):
     base = dataclasses.replace(REGRESSION, steps=8)
-    study = Study("surfaces", "two models", (base,), landscape=SURVEY)
-    assert study.base is base and not is_stored(study, tmp_path)
+    study = LandscapeStudy("surfaces", "two models", base, SURVEY)
+    assert study.trains() == (base,) and not study.is_stored(tmp_path)
     seen = []
-    parts = run_study(study, tmp_path, lambda done, loss: seen.append(done))
+    evidence = study.run(tmp_path, lambda done, loss: seen.append(done))
+    parts = evidence.surfaces("surfaces")
     assert len(parts) == 4 and seen == sorted(seen)
-    assert seen[-1] == study.steps == 2 * (8 + 2 * 3) + 4 * 2 * 25
-    assert is_stored(study, tmp_path)
+    assert seen[-1] == study.work() == 2 * (8 + 2 * 3) + 4 * 2 * 25
+    assert study.is_stored(tmp_path)
     # The snapshots are large; the surfaces are what is kept.
     assert list((tmp_path / "landscape/stages").iterdir()) == []
     monkeypatch.setattr(two_stage, "train", None)
     monkeypatch.setattr("piste.landscape.survey.check", None)  # no data are needed
-    again = run_study(study, tmp_path, lambda done, loss: None)
+    again = study.run(tmp_path).surfaces("surfaces")
     np.testing.assert_array_equal(again[3].loss.values, parts[3].loss.values)
     assert again[3].attrs["seconds"] == parts[3].attrs["seconds"] > 0
 
@@ -140,7 +141,7 @@ def test_a_first_stage_is_the_stored_run_of_the_same_experiment():
 def test_smoother_is_what_a_sign_test_over_models_tells(rough, smooth, outcome):
     kinds = [ROUGH] * rough + [SMOOTH] * smooth
     parts = [surfaces(kind, model) for model, kind in enumerate(kinds)]
-    (found,) = judge(landscape_claims.CLAIMS, {"landscape-text": parts})
+    (found,) = judge(landscape_claims.CLAIMS, evidence_of({"landscape-text": parts}))
     assert [verdict.outcome for verdict in found.verdicts] == [outcome] * 2
     for verdict in found.verdicts:
         assert verdict.numbers["lower"] == rough and verdict.numbers["higher"] == smooth
@@ -160,7 +161,7 @@ def test_surfaces_of_different_loss_are_not_compared():
 def test_too_few_models_are_not_judged():
     parts = [surfaces(ROUGH, model) for model in range(5)]
     parts += [surfaces(ROUGH, 5, centre=(0.3, 0.2))]
-    (found,) = judge(landscape_claims.CLAIMS, {"landscape-images": parts})
+    (found,) = judge(landscape_claims.CLAIMS, evidence_of({"landscape-images": parts}))
     for verdict in found.verdicts:
         assert verdict.outcome == Outcome.INCONCLUSIVE
         assert "two-sided sign test, p = 0.0625); 6 that all agree" in verdict.measured
@@ -170,7 +171,7 @@ def test_a_model_without_a_number_decides_nothing():
     parts = [surfaces(ROUGH, model) for model in range(7)]
     parts[3].loss[0, :, :] = np.nan  # but for the centre, which has its loss
     parts[3].loss[0, 10, 10] = 0.3
-    (found,) = judge(landscape_claims.CLAIMS, {"landscape-images": parts})
+    (found,) = judge(landscape_claims.CLAIMS, evidence_of({"landscape-images": parts}))
     for verdict in found.verdicts:
         assert verdict.outcome == Outcome.INCONCLUSIVE
         assert "1 without a number" in verdict.measured
@@ -182,7 +183,7 @@ def test_a_model_without_a_number_decides_nothing():
 def test_surfaces_of_two_comparisons_are_not_pooled():
     parts = [surfaces(ROUGH, 0), surfaces(SMOOTH, 0)]
     with pytest.raises(InputError, match=r"surfaces \(model 0 twice\): must be of one"):
-        judge(landscape_claims.CLAIMS, {"landscape-images": parts})
+        judge(landscape_claims.CLAIMS, evidence_of({"landscape-images": parts}))
 
 
 def test_the_picture_of_pairs_counts_models():
@@ -214,7 +215,7 @@ def pairs_of(gaussian, softmax=(0.69, 0.5, 0.4), seeds=1) -> list[xr.Dataset]:
 
 def verdicts(name: str, **evidence):
     claims = [c for c in real_claims.CLAIMS if name in c.name]
-    (found,) = judge(claims, evidence)
+    (found,) = judge(claims, evidence_of(evidence))
     return found.verdicts
 
 
@@ -279,7 +280,7 @@ def test_runs_that_differ_in_more_than_kernel_and_seed_are_not_paired():
     ):
         verdicts("fast, IMDb", imdb=runs)
     with pytest.raises(InputError, match="runs: differ in steps"):
-        real_runs.real_table({"imdb": runs})
+        real_runs.real_table(evidence_of({"imdb": runs}))
 
 
 def test_nothing_is_faster_where_nothing_is_learnt():
@@ -405,7 +406,8 @@ def test_captions_speak_of_the_task_that_was_run():
 def test_everything_can_be_drawn_and_tabulated():
     evidence = everything() | {"pair": [], "pathfinder": []}
     evidence["imdb"] = real(2)
-    found = pictures({k: v for k, v in evidence.items() if k != "pair"})
+    shown = {name: left for name, left in evidence.items() if name != "pair"}
+    found = draw_figures(FIGURES, evidence_of(shown))
     assert {"promised", "region", "acceptance", "imdb", "landscape-text"} <= set(found)
     assert "2 seeds" in found["imdb"].caption
     assert (
@@ -414,7 +416,7 @@ def test_everything_can_be_drawn_and_tabulated():
     surfaces = found["landscape-text-contours"].caption
     assert "direction in W^Q and one in W^K" in surfaces
     assert "model of seed 0, plane 0" in surfaces
-    made = tables(evidence)
+    made = make_tables(TABLES, evidence_of(evidence))
     assert {"promised", "region", "real", "landscape-text"} <= set(made)
     assert "20 of 20 runs are within the bound per head" in made["promised"][0]
     assert "so 20 are tests of it" in made["promised"][0]

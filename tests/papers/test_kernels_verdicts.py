@@ -10,6 +10,7 @@ from piste.claims import Outcome, Verdict, judge
 from piste.papers.kernels.claims import CLAIMS
 from piste.papers.kernels.region_claims import movement
 from support import kernel_evidence as made
+from support.evidence import evidence_of
 
 GOOD = made.everything()
 
@@ -17,7 +18,7 @@ GOOD = made.everything()
 def verdicts(name: str, **changed) -> list[Verdict]:
     """A claim on the good evidence with some studies replaced."""
     (claim,) = (claim for claim in CLAIMS if claim.name == name)
-    (found,) = judge([claim], GOOD | changed)
+    (found,) = judge([claim], evidence_of(GOOD | changed))
     return list(found.verdicts)
 
 

@@ -8,15 +8,17 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 
 import piste
+from piste.claims import Judgements
 from piste.cli import main
 from piste.errors import InputError
-from piste.papers import Study, find_paper
+from piste.papers import find_paper
 from piste.papers.signgd import presets, studies
 from piste.papers.signgd.slides import TABLE_1
-from piste.report import render
-from piste.store import environment
+from piste.report.page import render
+from piste.reproduction import Evidence, Results, RunStudy
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +32,7 @@ def results(small, tmp_path_factory):
     """`piste reproduce signgd --quick` on small runs."""
     root = tmp_path_factory.mktemp("results")
     with pytest.MonkeyPatch.context() as patch:
-        few = (Study("stages", "small", studies.seeds(small, 2)),)
+        few = (RunStudy("stages", "small", studies.seeds(small, 2)),)
         patch.setattr(studies, "studies", lambda quick: few)
         patch.setattr("piste.caching.keep_compiled_programs", lambda: None)
         assert main(["reproduce", "signgd", "--quick", "--out", str(root)]) == 0
@@ -110,7 +112,7 @@ def test_page_is_whole_and_needs_no_network(results):
 
 
 def test_verify_says_which_runs_it_judged(small, results, monkeypatch, capsys):
-    few = (Study("stages", "small", studies.seeds(small, 2)),)
+    few = (RunStudy("stages", "small", studies.seeds(small, 2)),)
     monkeypatch.setattr(studies, "studies", lambda quick: few)
     assert main(["verify", "signgd", "--out", str(results.parent)]) == 0
     shown = capsys.readouterr().out.replace("\n", "")
@@ -121,10 +123,12 @@ def test_a_page_says_what_its_runs_say(results):
     text = (results / "report.html").read_text()
     again = f"piste reproduce signgd --quick --out {results.parent}"
     assert f"<pre>{again}</pre>" in text and "Of stored results" not in text
-    note = "stages: it was made in another environment: jax 0.1 (now 0.2)"
-    paper = find_paper("signgd")
-    page = render(paper, [], [], {}, {}, [], environment(), again, notes=[note])
-    assert note in page and "This page was made with" in page
+    note = "it was made in another environment: jax 0.1 (now 0.2)"
+    run = xr.Dataset({"x": ("step", [0.0])}, attrs={"notes": [note]})
+    evidence = Evidence(runs={"other": [run]})
+    nothing = Results(results, (), (), evidence, Judgements(), {}, {})
+    page = render(find_paper("signgd"), nothing, again)
+    assert f"other: {note}" in page and "This page was made with" in page
 
 
 def test_slides_table_adds_up():

@@ -12,6 +12,7 @@ from piste.papers.signgd import presets, stage_claims
 from piste.papers.signgd.claims import CLAIMS
 from piste.papers.signgd.judging import reaches
 from piste.papers.signgd.theorem_claims import ratio_range
+from support.evidence import evidence_of
 
 ONE_RUN = [claim for claim in CLAIMS if claim.needs == ("stages",)]
 SHOWN = {
@@ -35,7 +36,10 @@ def run() -> xr.Dataset:
 
 
 def words(*runs: xr.Dataset) -> dict[str, str]:
-    return {j.claim.name: j.words() for j in judge(ONE_RUN, {"stages": list(runs)})}
+    return {
+        j.claim.name: j.words()
+        for j in judge(ONE_RUN, evidence_of({"stages": list(runs)}))
+    }
 
 
 def test_the_run_shows_what_the_paper_says(run):
@@ -95,7 +99,7 @@ def test_no_claim_holds_on_what_does_not_show_it(run, claim, how):
 
 def test_short_runs_are_inconclusive_not_wrong(run):
     early = run.sel(step=slice(0, 60), test_step=slice(0, 60))
-    for judgement in judge(ONE_RUN, {"stages": [early]}):
+    for judgement in judge(ONE_RUN, evidence_of({"stages": [early]})):
         for verdict in judgement.verdicts:
             late = judgement.claim.name not in (
                 "I: mean value noise grows linearly",
@@ -109,7 +113,10 @@ def test_short_runs_are_inconclusive_not_wrong(run):
 
 def test_an_untrained_run_says_which_number_would_decide(run):
     early = run.sel(step=slice(0, 100), test_step=slice(0, 100))
-    found = {j.claim.name: j.verdicts[0] for j in judge(ONE_RUN, {"stages": [early]})}
+    found = {
+        j.claim.name: j.verdicts[0]
+        for j in judge(ONE_RUN, evidence_of({"stages": [early]}))
+    }
     for name in ("test loss stays Θ(1)", "the value memorises noise"):
         assert "needs a training loss ≤ 0.01" in found[name].measured
     assert "needs a training loss ≤ 0.001" in (
@@ -151,7 +158,7 @@ def test_a_span_of_times_contains_the_true_ratio():
 def test_the_slides_order_of_turns_is_judged_and_not_assumed(run):
     (judgement,) = judge(
         [c for c in ONE_RUN if c.name.startswith("IV: one alignment")],
-        {"stages": [run]},
+        evidence_of({"stages": [run]}),
     )
     timeline = detect(run)
     turns = [timeline.step(name) for name in ("IVb starts", "IVc starts")]
@@ -166,7 +173,7 @@ def test_the_slides_order_of_turns_is_judged_and_not_assumed(run):
 def test_decay_names_its_power(run):
     (verdict,) = judge(
         [c for c in ONE_RUN if c.name == "IV: s₂₁ decays exponentially"],
-        {"stages": [run]},
+        evidence_of({"stages": [run]}),
     )[0].verdicts
     assert verdict.outcome == Outcome.VIOLATED and "faster than" in verdict.measured
     t = run.step.values
@@ -176,14 +183,14 @@ def test_decay_names_its_power(run):
     true = run.assign(attention_noise_signal=run.attention_noise_signal.copy(data=s21))
     (verdict,) = judge(
         [c for c in ONE_RUN if c.name == "IV: s₂₁ decays exponentially"],
-        {"stages": [true]},
+        evidence_of({"stages": [true]}),
     )[0].verdicts
     assert verdict.outcome == Outcome.HOLDS and abs(verdict.numbers["p"] - 1) < 0.1
 
 
 def pair(run: xr.Dataset, other: xr.Dataset) -> str:
     claim = next(c for c in CLAIMS if c.name == "Adam(0, 0, 0) is SignGD")
-    return judge([claim], {"adam-zero": [run, other]})[0].words()
+    return judge([claim], evidence_of({"adam-zero": [run, other]}))[0].words()
 
 
 def test_adam_at_zero_is_judged_on_all_records(run):

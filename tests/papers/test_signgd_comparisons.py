@@ -15,7 +15,7 @@ from piste.papers.signgd import persistence_claims as persistence
 from piste.papers.signgd import presets, studies
 from piste.papers.signgd import theorem_claims as theorem
 from piste.papers.signgd.generalisation import RULES, images, over_seeds, synthetic
-from piste.reproduce import left_out
+from support.evidence import evidence_of
 
 STEPS = np.arange(0, 2001, 10)
 
@@ -49,7 +49,7 @@ def test_faster_depends_on_the_other_rule():
         (found,) = verdicts(
             rules.CLAIMS,
             "SignGD trains faster than normalised GD",
-            {"signgd": signgd, "normalised-gd": other},
+            evidence_of({"signgd": signgd, "normalised-gd": other}),
         )
         assert found.outcome == outcome
 
@@ -72,11 +72,12 @@ def snr_sweep(errors: dict[float, float], train=0.001) -> xr.Dataset:
 
 @pytest.fixture
 def evidence():
-    return {
+    made = {
         "snr-signgd": snr_sweep({0.1: 0.45, 1.0: 0.2, 4.0: 0.01}),
         "snr-adam": snr_sweep({0.1: 0.47, 1.0: 0.4, 4.0: 0.02}),
         "snr-gd": snr_sweep({0.1: 0.4, 1.0: 0.0, 4.0: 0.02}),
     }
+    return evidence_of(made)
 
 
 def outcomes(name, evidence):
@@ -107,7 +108,7 @@ def test_needed_snr_is_the_lowest_that_stays_good(evidence):
 def test_images_are_compared_at_matched_training_loss():
     sweep = snr_sweep({0.35: 0.3})
     sweep["train_loss"][:, 0] = 0.005  # matched already at the first record
-    table = images({f"mnist-{rule}": sweep for rule in RULES}, "mnist")
+    table = images(evidence_of({f"mnist-{rule}": sweep for rule in RULES}), "mnist")
     assert table["error"].tolist() == [0.5] * 9
     assert over_seeds(table)["matched"].tolist() == [3] * 3
 
@@ -115,7 +116,7 @@ def test_images_are_compared_at_matched_training_loss():
 def test_one_seed_decides_nothing_about_a_mean(evidence):
     alone = {name: sweep.isel(cell=sweep.seed == 0) for name, sweep in evidence.items()}
     for claim in ("GD generalises better at equal SNR", "Adam generalises like SignGD"):
-        assert set(outcomes(claim, alone)) == {Outcome.INCONCLUSIVE}
+        assert set(outcomes(claim, evidence_of(alone))) == {Outcome.INCONCLUSIVE}
 
 
 def test_claims_without_evidence_are_not_judged(evidence):
@@ -142,7 +143,7 @@ def test_all_studies_have_distinct_names(monkeypatch):
         monkeypatch.setattr(studies, "data_at_hand", lambda _, found=at_hand: found)
         kept = [study.name for study in studies.available(every)]
         assert f"{there}-gd" in kept and f"{absent}-gd" not in kept
-        line = left_out(find_paper("signgd"), False, studies.available(every))
+        line = find_paper("signgd").contents().left_out(studies.available(every))
         assert f"{absent}-gd" in line and f"{there}-gd" not in line
 
 

@@ -40,6 +40,12 @@ REGRESSION = Experiment(
     record=Record(dense=5, chunk=8),
 )
 """A layer of attention with two heads on three sequences."""
+SHORT_REGRESSION = override(
+    REGRESSION,
+    {"steps": 8, "record.dense": 2, "record.chunk": 2, "record.test-every": 4},
+)
+SEEDS = tuple(override(SHORT_REGRESSION, {"seed": seed}) for seed in range(2))
+"""The same for a moment, and its first seeds."""
 
 
 def reviews() -> TextSet:

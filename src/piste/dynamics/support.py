@@ -33,7 +33,10 @@ class Blocks:
     def stretch(self, rows: Float[Array, "row dimension"]) -> Float[Array, "row block"]:
         """Inner products of rows with a unit move of each block."""
         parts = [rows[:, self.single], rows @ jnp.asarray(self.signs)]
-        return self._filled(jnp.concatenate(parts, axis=1).T).T
+        missing = self.width - sum(part.shape[1] for part in parts)
+        # Joined at once: test sets are large, and every step would be a copy of one.
+        still = jnp.zeros((rows.shape[0], missing), rows.dtype)
+        return jnp.concatenate([*parts, still], axis=1)
 
     def keep(
         self, weights: Float[Array, "dimension *neuron"]

@@ -1,6 +1,7 @@
 """Figures of the four stages: one function a figure, trajectory in, picture out."""
 
 import itertools
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -156,7 +157,7 @@ def overview(trajectory: xr.Dataset) -> Picture:
 
 
 @styled
-def losses(trajectories: list[xr.Dataset]) -> Picture:
+def losses(trajectories: Sequence[xr.Dataset]) -> Picture:
     """Training loss, test loss and test error: seeds as median and range.
 
     Runs that differ in more than the seed are drawn apart, with what differs named.

@@ -1,5 +1,7 @@
 """Before and after every switch of stage: the series that decides, and all pairs."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 import xarray as xr
@@ -22,7 +24,7 @@ _LABELS = {
 
 
 @styled
-def switches(trajectories: list[xr.Dataset]) -> Picture:
+def switches(trajectories: Sequence[xr.Dataset]) -> Picture:
     """The deciding series around each switch, over all seeds, with its threshold."""
     figure, axes = canvas(2, 3, 4.2)
     rows = []

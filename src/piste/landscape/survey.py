@@ -125,7 +125,7 @@ def run(
             part = _pair(survey, both(model, attempt), model, direction, bars)
         return part.assign_attrs(seconds=time.perf_counter() - began)
 
-    return parts.compute(make, after, fresh)
+    return [part.load() for part in parts.compute(make, after, fresh)]
 
 
 def check(survey: Survey) -> None:

@@ -1,12 +1,11 @@
 """Papers: the only place that knows their names."""
 
-from ._base import Paper, Preset, Study, data_at_hand
+from ._base import Paper, Preset, data_at_hand
 from .discovery import bring_file, find_paper, papers, preset
 
 __all__ = [
     "Paper",
     "Preset",
-    "Study",
     "bring_file",
     "data_at_hand",
     "find_paper",

@@ -11,20 +11,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from piste.errors import InputError, reason
 
 if TYPE_CHECKING:  # listing papers must stay fast
-    import xarray as xr
+    from piste.reproduction import Contents
 
 
 PARTS: dict[str, tuple[str, ...]] = {
     "presets": (),
     "studies": ("studies",),
     "claims": ("CLAIMS",),
-    "figures": ("pictures",),
-    "tables": ("tables",),
+    "figures": ("FIGURES",),
+    "tables": ("TABLES",),
     "summary": ("lines",),
 }
 """The parts of a paper, and what is used of each; of ``presets``, a function for every
@@ -32,8 +32,8 @@ preset."""
 
 DEFAULTS = {
     "claims": SimpleNamespace(CLAIMS=()),
-    "figures": SimpleNamespace(pictures=lambda evidence: {}),
-    "tables": SimpleNamespace(tables=lambda evidence: {}),
+    "figures": SimpleNamespace(FIGURES=()),
+    "tables": SimpleNamespace(TABLES=()),
     "summary": SimpleNamespace(lines=lambda tables: []),
 }
 """The parts that a paper may leave out: nothing to judge, draw, list or print."""
@@ -52,8 +52,8 @@ class Paper:
     """What the command line knows of a paper before it runs anything.
 
     Its parts are functions and values with fixed names: a function for each preset,
-    ``studies(quick)``, and, if there are any, ``CLAIMS``, ``pictures(evidence)``,
-    ``tables(evidence)`` and ``lines(tables)``. They are in the modules ``presets``,
+    ``studies(quick)``, and, if there are any, ``CLAIMS``, ``FIGURES``, ``TABLES`` and
+    ``lines(tables)``. They are in the modules ``presets``,
     ``studies``, ``claims``, ``figures``, ``tables`` and ``summary`` of the paper's
     package, or in the package itself, which may then be a single file. The study ``main``
     holds the runs that stand for the paper: their stages head the page.
@@ -117,6 +117,25 @@ class Paper:
     def _error(self, rule: str) -> InputError:
         return InputError(f"paper '{self.name}': {rule}")
 
+    def bring(self, name: str) -> Any:
+        """What is used of a part: its claims, figures or tables; nothing if it has none."""
+        (attribute,) = PARTS[name]
+        return getattr(self.part(name), attribute)
+
+    def contents(self, quick: bool = False) -> "Contents":
+        """What the paper brings to its reproduction, or to a part of it in a minute."""
+        from piste.reproduction import Contents
+
+        studies = self.part("studies")
+        return Contents(
+            self.name,
+            tuple(studies.studies(quick)),
+            tuple(self.bring("claims")),
+            tuple(self.bring("figures")),
+            tuple(self.bring("tables")),
+            getattr(studies, "available", list),
+        )
+
     def check_parts(self, *names: str) -> None:
         """Refuse a paper that lacks something, before anything is run or written."""
         for name in names or PARTS:
@@ -129,24 +148,30 @@ class Paper:
 
     def _check(self, name: str, given: Any) -> None:
         """Refuse what is not of the kind that is used under this name."""
-        if name == "CLAIMS":
-            self._check_claims(given)
+        if name.isupper():
+            self._check_values(name, given)
         elif not callable(given):
             raise self._error(f"'{name}' is {_kind(given)}; must be a function")
         elif name == "studies":
             self._check_studies(given)
 
-    def _check_claims(self, given: Any) -> None:
+    def _check_values(self, name: str, given: Any) -> None:
         from piste.claims import Claim  # listing papers must stay fast
+        from piste.reproduction import Figure, Table
 
+        kinds = {"CLAIMS": Claim, "FIGURES": Figure, "TABLES": Table}
         if not isinstance(given, (tuple, list)):
-            raise self._error(f"'CLAIMS' is {_kind(given)}; must be a tuple of claims")
-        for claim in given:
-            if not isinstance(claim, Claim):
-                rule = "must be a piste.claims.Claim"
-                raise self._error(f"'CLAIMS' has {_kind(claim)}; {rule}")
+            noun = name.lower()
+            raise self._error(f"'{name}' is {_kind(given)}; must be a tuple of {noun}")
+        for part in given:
+            if not isinstance(part, kinds[name]):
+                home = "claims" if name == "CLAIMS" else "reproduction"
+                rule = f"must be a piste.{home}.{kinds[name].__name__}"
+                raise self._error(f"'{name}' has {_kind(part)}; {rule}")
 
     def _check_studies(self, studies: Any) -> None:
+        from piste.reproduction import Study  # listing papers must stay fast
+
         for quick in (True, False):
             call = f"studies({quick})"
             try:
@@ -158,7 +183,7 @@ class Paper:
             wrong = [study for study in found if not isinstance(study, Study)]
             if wrong or not found:
                 kind = _kind(wrong[0]) if wrong else "nothing"
-                rule = "must give piste.papers.Study values"
+                rule = "must give piste.reproduction.Study values"
                 raise self._error(f"{call} gives {kind}; {rule}")
 
 
@@ -172,63 +197,6 @@ def _where(module: ModuleType) -> str:
     if hasattr(module, "__path__") or not module.__file__:
         return module.__name__
     return Path(module.__file__).name
-
-
-class Calculation(Protocol):
-    """Numbers that no single run has: a value that computes them in parts.
-
-    A part is a dataset along a dimension ``cell``, stored as a whole.
-    """
-
-    def parts(self) -> int:
-        """How many parts there are."""
-        ...
-
-    def part(self, index: int) -> "xr.Dataset":
-        """Compute one of them."""
-        ...
-
-
-@dataclass(frozen=True)
-class Study:
-    """What belongs together: runs, a sweep in compiled batches, a calculation, or the
-    loss surfaces of an experiment.
-    """  # noqa: D205
-
-    name: str
-    meaning: str
-    experiments: tuple[Any, ...] = ()
-    """Experiments whose whole trajectories are kept."""
-    sweep: Any = None
-    """A grid of which some probes are kept."""
-    probes: tuple[str, ...] = ()
-    batch: int = 10
-    until: float = 0.0
-    """Training loss at which a batch of the sweep may stop."""
-    calculation: Any = None
-    """A :class:`Calculation`."""
-    landscape: Any = None
-    """Which loss surfaces of the experiment to compare: a ``landscape`` comparison."""
-    theory: bool = True
-    """Whether it needs no dataset; ``--theory`` runs these alone."""
-
-    @property
-    def base(self) -> Any:
-        """The experiment that is repeated or varied, or the calculation."""
-        if self.calculation is not None:
-            return self.calculation
-        return self.experiments[0] if self.experiments else self.sweep.base
-
-    @property
-    def steps(self) -> int:
-        """All steps of all runs, all parts of a calculation, all steps and points."""
-        if self.calculation is not None:
-            return self.calculation.parts()
-        if self.landscape is not None:
-            return self.landscape.work(self.base.steps, self.landscape.pairs())
-        cells = self.sweep.cells() if self.sweep else ()
-        swept = (cell.experiment for cell in cells)
-        return sum(experiment.steps for experiment in (*self.experiments, *swept))
 
 
 def data_at_hand(task: Any) -> bool:

@@ -1,5 +1,5 @@
 """One self-contained HTML page for a paper's results."""
 
-from .page import render
+from .page import render, write_page
 
-__all__ = ["render"]
+__all__ = ["render", "write_page"]

@@ -2,68 +2,50 @@
 
 import base64
 import math
-from collections.abc import Sequence
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 import jinja2
 import pandas as pd
 
-from piste.claims import Judgement, Outcome, Timeline, margin_text
+from piste.claims import Timeline, margin_text
 from piste.figures import Picture
 from piste.papers import Paper
+from piste.reproduction import Results, tally
+from piste.store import environment
 
 
-def render(
-    paper: Paper,
-    timelines: Sequence[Timeline],
-    judgements: Sequence[Judgement],
-    pictures: dict[str, Picture],
-    tables: dict[str, tuple[str, pd.DataFrame]],
-    studies: Sequence[dict[str, Any]],
-    environment: dict[str, Any],
-    command: str,
-    earlier: Sequence[str] = (),
-    notes: Sequence[str] = (),
-) -> str:
-    """The page of one reproduction.
+def write_page(paper: Paper, results: Results, command: str) -> Path:
+    """Write the page of a reproduction; ``command`` is the call that made it."""
+    path = results.folder / "report.html"
+    path.write_text(render(paper, results, command), "utf-8")
+    return path
 
-    ``command`` is the call that made it; ``earlier`` names the studies that were there
-    already, from other calls; ``notes`` is what stored results say of themselves.
-    """
+
+def render(paper: Paper, results: Results, command: str) -> str:
+    """The page of one reproduction, as HTML."""
     template = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     source = files("piste.report").joinpath("page.html.jinja").read_text("utf-8")
+    evidence, tables = results.evidence, results.tables
+    timeline = evidence.first_timeline(paper.main)
     return template.from_string(source).render(
         paper=paper,
-        bar=_bar(timelines[0]) if timelines else [],
-        timeline=timelines[0] if timelines else None,
-        judgements=judgements,
-        tally=tally(judgements),
-        figures={name: _figure(picture) for name, picture in pictures.items()},
+        bar=_bar(timeline) if timeline else [],
+        timeline=timeline,
+        judgements=results.judgements,
+        tally=tally(results.judgements),
+        figures={name: _figure(p) for name, p in results.pictures.items()},
         tables={name: (about, _rows(frame)) for name, (about, frame) in tables.items()},
-        studies=studies,
-        environment=environment,
+        studies=[study.describe(evidence) for study in results.studies],
+        environment=environment(),
         command=command,
-        earlier=earlier,
-        notes=notes,
+        # Studies that were there already, from other calls.
+        earlier=[s.name for s in results.studies if s.name not in results.asked],
+        notes=evidence.notes(),
         number=number,
         margin=margin_text,
     )
-
-
-def tally(judgements: Sequence[Judgement]) -> str:
-    """The verdicts counted: ``9 hold · 1 in part``."""
-    words = {
-        Outcome.HOLDS: "hold",
-        Outcome.VIOLATED: "violated",
-        Outcome.UNMET: "conditions unmet",
-        Outcome.INCONCLUSIVE: "inconclusive",
-    }
-    parts = sum(judgement.in_part for judgement in judgements)
-    whole = [judgement.outcome for judgement in judgements if not judgement.in_part]
-    counts = [(whole.count(outcome), word) for outcome, word in words.items()]
-    counts.insert(1, (parts, "in part"))
-    return " · ".join(f"{count} {word}" for count, word in counts if count)
 
 
 def number(given: Any) -> str:

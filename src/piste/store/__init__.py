@@ -7,6 +7,7 @@ from .checkpoint import save as save_state
 from .files import discard, make_folder, write_atomically
 from .folders import Found, Fresh, Place, Site, building
 from .inputs import Inputs, inputs_of
+from .joined import join_parts
 from .manifest import FORMAT, STAGE, Manifest, environment, read_manifest
 from .parts import Parts
 from .runs import Interrupted, Run, Store, check_shares, open_run, run_in_memory
@@ -31,6 +32,7 @@ __all__ = [
     "discard",
     "environment",
     "inputs_of",
+    "join_parts",
     "load_state",
     "make_folder",
     "open_run",

@@ -49,7 +49,10 @@ class Parts:
     def compute(
         self, make: Make, after: After, fresh: Fresh = False
     ) -> list[xr.Dataset]:
-        """Make the parts that are missing, one process at a time; return all of them."""
+        """Make the parts that are missing, one process at a time; return all of them.
+
+        Their arrays are read when they are used: all of them may be more than fits.
+        """
         if found := self.place.find_for(fresh):
             return self._read(found, after)
         with building(self.place, fresh) as site:
@@ -65,14 +68,14 @@ class Parts:
             if not _has(manifest, index):
                 part = make(index, site.fresh)
                 manifest = _store(site.folder, manifest, index, part)
-            after(index, open_arrays(site.folder / _name(index)).load())
+            after(index, open_arrays(site.folder / _name(index)))
         return site.finish(manifest)
 
     def _read(self, found: Found, after: After) -> list[xr.Dataset]:
         found.check()
         parts = []
         for index in range(self.count):
-            part = open_arrays(found.folder / _name(index)).load()
+            part = open_arrays(found.folder / _name(index))
             parts.append(part.assign_attrs(notes=list(found.notes)))
             after(index, parts[-1])
         return parts

@@ -10,12 +10,13 @@ import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 
+from piste.caching import free_memory
 from piste.dynamics import Plan, State, System, build, choose_form, run_chunk
-from piste.probes import OFTEN, RARELY, Probe
-from piste.store import Fresh, Parts, inputs_of
+from piste.probes import OFTEN, Probe
+from piste.store import Fresh, Parts, inputs_of, join_parts
 from piste.values import digest, to_json
 
-from .grid import Cell, Sweep
+from .grid import Cell, Sweep, static_part
 
 Watch = Callable[[int, float], None]
 
@@ -58,7 +59,8 @@ def run_sweep(
 ) -> xr.Dataset:
     """Run what is missing, and return the probes asked for, along a dimension ``cell``.
 
-    It is stored below ``root``, under an address of its own.
+    It is stored below ``root``, under an address of its own; arrays are read when they are
+    used.
 
     A batch ends early when every training loss in it is at most ``until``, if that is
     more than 0; its later records are then not a number.
@@ -70,6 +72,9 @@ def run_sweep(
     before = np.cumsum([0] + [sum(c.experiment.steps for c in b) for b in batches])
 
     def make(index: int, attempt: str) -> xr.Dataset:
+        before_it = batches[max(0, index - 1)]
+        # Batches of one program come one after the other.
+        free_memory(programs=_program_of(batches[index]) != _program_of(before_it))
         told = _offset(watch, int(before[index]))
         return _run_cells(batches[index], batch, probes, until, told)
 
@@ -78,13 +83,19 @@ def run_sweep(
 
     stored = sweep_parts(sweep, root, probes, batch, until, name)
     parts = stored.compute(make, after, fresh)
-    data = xr.concat(parts, "cell", join="outer", combine_attrs="drop").sortby("place")
+    data = join_parts(parts, "cell")
+    # An index, where sorting would read everything.
+    data = data.isel(cell=np.argsort(data.place.values, kind="stable"))
     return data.assign_attrs(
         seconds=sum(part.attrs["seconds"] for part in parts),
         form=parts[0].attrs["form"],
         batch=batch,
         notes=parts[0].attrs["notes"],
     )
+
+
+def _program_of(batch: list[Cell]) -> str:
+    return static_part(batch[0].experiment)
 
 
 def _offset(watch: Watch, done: int) -> Watch:
@@ -99,26 +110,24 @@ def _run_cells(
     plan = Plan.of(cells[0].experiment)
     filled = cells + [cells[-1]] * (size - len(cells))
     with jax.enable_x64(True):
-        systems = [build(cell.experiment, pad_for_batching=True) for cell in filled]
-        stacked = jax.tree.map(lambda *leaves: jnp.stack(leaves), *systems)
-        system = dataclasses.replace(stacked, only=tuple(probes))
-        state, chunks = jax.vmap(System.start)(system), []
+        system = dataclasses.replace(_stacked(filled), only=tuple(probes))
+        state = jax.vmap(System.start)(system)
+        kept: Records = {}
         for index in range(plan.chunks):
             gaps, flags = plan.gaps(index), plan.flags(index)
             state, records = run_batch(system, state, gaps, flags)
             # At a record that is tested too, so that there is a test error to match.
             tested = np.flatnonzero(flags)[-1] if flags.any() else -1
             losses = np.asarray(records["train_loss"])[: len(cells), tested]
-            kept = {
-                p.name: _kept(records[p.name], p, plan, index) for p in system.probes()
-            }
-            chunks.append(kept)
+            for probe in system.probes():
+                chunk = np.asarray(records[probe.name])[: len(cells)]
+                _keep(kept, probe, chunk, plan, index)
             watch(int(plan.times[plan.block(index)][-1]) * len(cells), losses.mean())
             # A loss that has underflowed to 0 is no reason to stop.
             if until > 0 and (losses <= until).all():
                 break
         diverged = np.asarray(state.diverged)
-    data = _labelled(cells, system.probes(), plan, chunks, diverged)
+    data = _labelled(cells, system.probes(), plan, kept, diverged)
     if (step := system.time_step()) is not None:
         clock = np.outer(np.asarray(step)[: len(cells)], plan.times)
         data = data.assign_coords(time=(("cell", "step"), clock))
@@ -126,21 +135,60 @@ def _run_cells(
     return data.assign_attrs(seconds=time.perf_counter() - began, form=form)
 
 
-def _kept(records, probe: Probe, plan: Plan, index: int) -> np.ndarray:
-    block = plan.block(index)
-    records = np.asarray(records)
-    if probe.along == OFTEN:
-        return records[:, : block.stop - block.start]
-    return records[:, plan.flags(index)]
+def _stacked(cells: list[Cell]) -> System:
+    """One system for all cells, filled cell by cell: their data may be large."""
+    stacks, structure = [], None
+    for place, cell in enumerate(cells):
+        system = build(cell.experiment, pad_for_batching=True)
+        leaves, structure = jax.tree.flatten(system)
+        if not stacks:
+            stacks = [_empty((len(cells), *np.shape(x)), np.asarray(x)) for x in leaves]
+        for stack, leaf in zip(stacks, leaves, strict=True):
+            stack[place] = leaf
+        del system, leaves
+    assert structure is not None
+    return jax.tree.unflatten(structure, [jnp.asarray(stack) for stack in stacks])
 
 
-def _labelled(cells, probes, plan, chunks, diverged) -> xr.Dataset:
+ALIGNMENT = 64
+"""Where the memory of an array must begin for JAX to take it over without a copy."""
+
+
+def _empty(shape: tuple[int, ...], like: np.ndarray) -> np.ndarray:
+    size = int(np.prod(shape)) * like.dtype.itemsize
+    memory = np.empty(size + ALIGNMENT, np.uint8)
+    start = -memory.ctypes.data % ALIGNMENT
+    return memory[start : start + size].view(like.dtype).reshape(shape)
+
+
+Records = dict[str, np.ndarray]
+"""By probe: a row for each cell, and a column for each record."""
+
+
+def _keep(
+    kept: Records, probe: Probe, chunk: np.ndarray, plan: Plan, index: int
+) -> None:
+    """Put the records of a chunk in their place; those that never come stay NaN."""
+    often = probe.along == OFTEN
+    block = plan.block(index) if often else plan.test_block(index)
+    if probe.name not in kept:  # all at once, so that there is never a second copy
+        length = plan.times.size if often else int(plan.tests.sum())
+        shape = (len(chunk), length, *chunk.shape[2:])
+        kept[probe.name] = np.full(shape, _missing(chunk.dtype), chunk.dtype)
+    chosen = slice(block.stop - block.start) if often else plan.flags(index)
+    kept[probe.name][:, block] = chunk[:, chosen]
+
+
+def _missing(dtype: np.dtype):
+    return np.nan if dtype.kind == "f" else 0
+
+
+def _labelled(cells, probes, plan, kept: Records, diverged) -> xr.Dataset:
     count = len(cells)
-    lengths = {OFTEN: plan.times.size, RARELY: int(plan.tests.sum())}
     arrays = {
         p.name: (
             ("cell", p.along, *p.dims),
-            _filled([chunk[p.name] for chunk in chunks], lengths[p.along])[:count],
+            kept[p.name],
             {"symbol": p.symbol, "meaning": p.meaning},
         )
         for p in probes
@@ -156,14 +204,6 @@ def _labelled(cells, probes, plan, chunks, diverged) -> xr.Dataset:
         "test_step": plan.times[plan.tests],
     }
     return xr.Dataset(arrays, coords | fields)
-
-
-def _filled(parts: list[np.ndarray], length: int) -> np.ndarray:
-    """Join the records of the chunks; those of chunks that were not run are NaN."""
-    joined = np.concatenate(parts, axis=1)
-    missing = [(0, 0)] * joined.ndim
-    missing[1] = (0, length - joined.shape[1])
-    return np.pad(joined, missing, constant_values=np.nan)
 
 
 def _coordinate(field: str) -> str:

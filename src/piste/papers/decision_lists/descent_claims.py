@@ -9,6 +9,7 @@ import xarray as xr
 from piste.claims import Claim, Condition, Outcome, Verdict, compare, decide, undecided
 from piste.dynamics import draw
 from piste.experiment import Experiment
+from piste.reproduction import Evidence
 from piste.tasks import DecisionLists
 from piste.theory.decision_lists import smallest_length
 from piste.values import from_json
@@ -20,8 +21,11 @@ ROUNDING = 1e-9
 """Relative error that a product of η and λ_max may have."""
 
 
-def _attention(evidence) -> list[Verdict]:
-    return [attention_verdict(cell) for cell in cells(evidence["attention-descents"])]
+def _attention(evidence: Evidence) -> list[Verdict]:
+    return [
+        attention_verdict(cell)
+        for cell in cells(evidence.dataset("attention-descents"))
+    ]
 
 
 def attention_verdict(cell: xr.Dataset) -> Verdict:
@@ -113,8 +117,8 @@ def _unknown(cell: xr.Dataset) -> str:
     return missing_numbers(cell, ("scale", *KNOWN))
 
 
-def _theorem_2(evidence) -> list[Verdict]:
-    return [descent_verdict(cell) for cell in cells(evidence["theorem-2"])]
+def _theorem_2(evidence: Evidence) -> list[Verdict]:
+    return [descent_verdict(cell) for cell in cells(evidence.dataset("theorem-2"))]
 
 
 def descent_verdict(cell: xr.Dataset) -> Verdict:
@@ -154,9 +158,9 @@ def _not_within(cell: xr.Dataset, steps: float) -> str:
     return f"{steps:g}"
 
 
-def _everywhere(evidence) -> list[Verdict]:
+def _everywhere(evidence: Evidence) -> list[Verdict]:
     found = []
-    for cell in cells(evidence["theorem-2"]):
+    for cell in cells(evidence.dataset("theorem-2")):
         found += [_all_sets(cell), _with_repetition(cell)]
     return found
 
@@ -218,9 +222,9 @@ def _with_repetition(cell: xr.Dataset) -> Verdict:
     )
 
 
-def _short_sequences(evidence) -> list[Verdict]:
+def _short_sequences(evidence: Evidence) -> list[Verdict]:
     """Whether Theorem 2 can say anything at the sizes of other runs."""
-    runs = [evidence[name][0] for name in ("theorem-1", "dirichlet", "empirics")]
+    runs = [evidence.runs(name)[0] for name in ("theorem-1", "dirichlet", "empirics")]
     return [room_verdict(run) for run in runs]
 
 

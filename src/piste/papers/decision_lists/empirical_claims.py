@@ -10,6 +10,7 @@ import xarray as xr
 
 from piste.claims import Claim, Condition, Verdict, compare, decide, spread, undecided
 from piste.dynamics import draw
+from piste.reproduction import Evidence
 from piste.theory.all_sequences import best_without_attention
 
 from . import presets
@@ -34,12 +35,12 @@ def first_perfect_steps(data: xr.Dataset) -> np.ndarray:
     return np.where(perfect.any(1), first, np.nan)
 
 
-def joint_table(evidence) -> pd.DataFrame:
+def joint_table(evidence: Evidence) -> pd.DataFrame:
     """Success and the last state, by size and rule."""
     rows = []
     for size in SIZES:
         for rule in RULES:
-            data = evidence[joint_name(size, rule)]
+            data = evidence.dataset(joint_name(size, rule))
             steps, last = first_perfect_steps(data), data.isel(step=-1)
             rows.append(
                 {
@@ -58,9 +59,9 @@ def joint_table(evidence) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _joint(evidence) -> list[Verdict]:
+def _joint(evidence: Evidence) -> list[Verdict]:
     return [
-        joint_verdict(f"{size} {rule}", evidence[joint_name(size, rule)])
+        joint_verdict(f"{size} {rule}", evidence.dataset(joint_name(size, rule)))
         for size in SIZES
         for rule in RULES
     ]
@@ -116,8 +117,8 @@ def _trained(losses: np.ndarray) -> Condition:
     return Condition("a loss that fell", fell, words)
 
 
-def _turns(evidence) -> list[Verdict]:
-    data = evidence["value-alone"]
+def _turns(evidence: Evidence) -> list[Verdict]:
+    data = evidence.dataset("value-alone")
     return [
         _turn(f"seed {seed}", data.isel(cell=cell))
         for cell, seed in enumerate(seeds_of(data))
@@ -145,8 +146,8 @@ def _turn(instance: str, run: xr.Dataset) -> Verdict:
     )
 
 
-def _needed(evidence) -> list[Verdict]:
-    data = evidence["value-alone"]
+def _needed(evidence: Evidence) -> list[Verdict]:
+    data = evidence.dataset("value-alone")
     return [
         _below(f"seed {seed}", data.isel(cell=cell), ceiling(seed))
         for cell, seed in enumerate(seeds_of(data))

@@ -3,6 +3,7 @@
 import jax
 import numpy as np
 import pandas as pd
+import xarray as xr
 
 from piste.dynamics import draw
 from piste.experiment import Experiment
@@ -10,6 +11,7 @@ from piste.figures import Picture
 from piste.figures import decision_list_bounds as bound_figures
 from piste.figures import decision_list_training as training_figures
 from piste.figures import decision_lists as figures
+from piste.reproduction import Evidence, Figure
 from piste.theory.decision_lists import attention_theorem
 from piste.values import from_json
 
@@ -18,34 +20,11 @@ from .empirical_claims import first_perfect_steps
 from .flow_claims import FOUND, lost
 from .presets import RULES
 from .reading import NAMES, by_kind, cells, numbers, size_of
-from .studies import SIZES, joint_name
-from .tables import persistence_table
+from .studies import SIZES, joint_name, joint_names
+from .tables import SCALES, persistence_table
 
-
-def pictures(evidence) -> dict[str, Picture]:
-    """Draw all figures from the runs of the studies."""
-    found = {"task": _task()}
-    if "dirichlet" in evidence and _perfect(evidence["dirichlet"][0]):
-        found["scores"] = _scores(evidence["dirichlet"][0])
-    flows = [evidence[n][0] for n in ("theorem-1", "dirichlet") if n in evidence]
-    flows = [run for run in flows if _perfect(run)]
-    if flows:
-        found["margins"] = _margins(flows)
-    groups = _groups(evidence)
-    if groups:
-        found["bounds"] = bound_figures.bounds(groups, captions.bounds(groups))
-    if {"scale", "scale-small"} <= set(evidence):
-        found["scale"] = _scale(evidence)
-    if "persistence" in evidence:
-        found["persistence"] = _persistence(evidence)
-    if "theorem-2" in evidence:
-        found["descents"] = _descents(evidence["theorem-2"])
-    if {"value-alone", "empirics"} <= set(evidence):
-        found["values"] = _values(evidence)
-    joint = {(s, r): joint_name(s, r) for s in SIZES for r in RULES}
-    if set(joint.values()) <= set(evidence):
-        found["success"] = _success(evidence, joint)
-    return found
+FLOWS = ("theorem-1", "dirichlet")
+DESCENTS = "attention-descents"
 
 
 def _experiment(run) -> Experiment:
@@ -62,7 +41,7 @@ def _perfect(run) -> bool:
     return "time" in run.coords and bool(np.isfinite(figures.perfect_time(run)))
 
 
-def _task() -> Picture:
+def _task(evidence: Evidence) -> Picture:
     """The first sequence, in lexicographic order, in which lists decide differently."""
     instance = _instance(presets.empirics())
     tokens, _ = instance.sequences.rows()
@@ -76,16 +55,20 @@ def _task() -> Picture:
     return figures.one_sequence(row, lists, deciders[place], labels, words)
 
 
-def _scores(run) -> Picture:
+def _scores(evidence: Evidence) -> Picture | None:
+    run = evidence.runs("dirichlet")[0]
+    if not _perfect(run):
+        return None
     experiment = _experiment(run)
     instance = _instance(experiment)
     unit = instance.length / attention_theorem(instance).scale
     return figures.scores(run, instance.lists, unit, captions.scores(experiment))
 
 
-def _margins(flows) -> Picture:
+def _margins(evidence: Evidence) -> Picture | None:
     runs, units, limits = {}, [], []
-    for run in flows:
+    flows = [evidence.runs(name)[0] for name in FLOWS if name in evidence]
+    for run in filter(_perfect, flows):
         experiment = _experiment(run)
         words = captions.flow_in_words(experiment)
         if words in runs:
@@ -95,18 +78,26 @@ def _margins(flows) -> Picture:
         runs[words] = run
         units.append(instance.length / theorem.scale)
         limits.append(theorem.bound)
+    if not runs:
+        return None
     words = captions.margins(next(iter(runs)), len(runs))
     return figures.margins(runs, units, limits[0], words)
 
 
-def _groups(evidence) -> dict:
+def _bounds(evidence: Evidence) -> Picture:
+    groups = _groups(evidence)
+    return bound_figures.bounds(groups, captions.bounds(groups))
+
+
+def _groups(evidence: Evidence) -> dict[str, xr.Dataset]:
     """Times and bounds, by what was followed."""
-    found = {w: evidence[name] for name, w in _GROUPS.items() if name in evidence}
-    if "attention-descents" in evidence:
-        data = evidence["attention-descents"]
+    known = {name: words for name, words in _GROUPS.items() if name in evidence}
+    found = {words: evidence.dataset(name) for name, words in known.items()}
+    if DESCENTS in evidence:
+        data = evidence.dataset(DESCENTS)
         found["gradient descent on W"] = data.assign(time=data.descent_time)
     if "repetition" in evidence:
-        found["independent, with repetition"] = evidence["repetition"]
+        found["independent, with repetition"] = evidence.dataset("repetition")
     return found
 
 
@@ -117,21 +108,21 @@ _GROUPS = {
 }
 
 
-def _scale(evidence) -> Picture:
-    data = [evidence[name] for name in ("scale", "scale-small")]
+def _scale(evidence: Evidence) -> Picture:
+    data = [evidence.dataset(name) for name in SCALES]
     named = {size_of(cells(each)[0]): each for each in data}
     return bound_figures.scale(named, captions.scale(named))
 
 
-def _persistence(evidence) -> Picture:
+def _persistence(evidence: Evidence) -> Picture:
     names = ("persistence", "persistence-large", FOUND)
     paths, chosen = [], 0
     for name in (name for name in names if name in evidence):
-        for kind, data in by_kind(evidence[name]).items():
+        for kind, data in by_kind(evidence.dataset(name)).items():
             found = _paths(NAMES[kind], data, name == FOUND)
             chosen += len(found) if name == FOUND else 0
             paths += found
-    data = evidence["persistence"]
+    data = evidence.dataset("persistence")
     follow, step = (float(numbers(data, n).max()) for n in ("follow", "resolution"))
     words = captions.persistence(len(paths) - chosen, chosen, follow, step)
     return bound_figures.persistence(paths, persistence_table(evidence), words)
@@ -154,20 +145,38 @@ def _paths(name: str, data, chosen: bool) -> list[pd.DataFrame]:
     ]
 
 
-def _descents(data) -> Picture:
+def _descents(evidence: Evidence) -> Picture:
+    data = evidence.dataset("theorem-2")
     names = [f"{size_of(cell)}, {int(cell.sets)}" for cell in cells(data)]
     return bound_figures.descents(data, names, captions.descents())
 
 
-def _values(evidence) -> Picture:
-    alone, run = evidence["value-alone"], evidence["empirics"][0]
+def _values(evidence: Evidence) -> Picture:
+    alone, run = evidence.dataset("value-alone"), evidence.runs("empirics")[0]
     words = captions.values(alone, _experiment(run))
     return training_figures.values(alone, run, words)
 
 
-def _success(evidence, joint) -> Picture:
-    sweeps = {(str(s), r): evidence[name] for (s, r), name in joint.items()}
+def _success(evidence: Evidence) -> Picture:
+    sweeps = {
+        (str(size), rule): evidence.dataset(joint_name(size, rule))
+        for size in SIZES
+        for rule in RULES
+    }
     steps = {pair: first_perfect_steps(data) for pair, data in sweeps.items()}
     size = training_figures.middle_size(sweeps)
     words = captions.success(sweeps[size, next(iter(RULES))].sizes["cell"], size)
     return training_figures.success(sweeps, steps, words)
+
+
+FIGURES = (
+    Figure("task", _task),
+    Figure("scores", _scores, ("dirichlet",)),
+    Figure("margins", _margins, any_of=FLOWS),
+    Figure("bounds", _bounds, any_of=(*_GROUPS, DESCENTS, "repetition")),
+    Figure("scale", _scale, SCALES),
+    Figure("persistence", _persistence, ("persistence",)),
+    Figure("descents", _descents, ("theorem-2",)),
+    Figure("values", _values, ("value-alone", "empirics")),
+    Figure("success", _success, joint_names()),
+)

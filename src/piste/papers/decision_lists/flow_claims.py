@@ -6,6 +6,7 @@ from scipy.stats import binomtest
 
 from piste.claims import Claim, Condition, Verdict, compare, decide, undecided
 from piste.dynamics.flow import EVENT
+from piste.reproduction import Evidence
 from piste.theory.all_sequences import TIE
 
 from .reading import (
@@ -49,10 +50,10 @@ def failing_factor(data: xr.Dataset) -> float:
     return float(numbers(data, "factor")[late].max(initial=0.0))
 
 
-def _scale(evidence) -> list[Verdict]:
+def _scale(evidence: Evidence) -> list[Verdict]:
     found = []
     for name in ("scale", "scale-small"):
-        found += [_power(evidence[name]), _room(evidence[name])]
+        found += [_power(evidence.dataset(name)), _room(evidence.dataset(name))]
     return found
 
 
@@ -111,11 +112,11 @@ def interval(data: xr.Dataset) -> tuple[float, float]:
     return float(found.low), float(found.high)
 
 
-def _persistence(evidence) -> list[Verdict]:
+def _persistence(evidence: Evidence) -> list[Verdict]:
     found = []
     for name in ("persistence", "persistence-large", FOUND):
         if name in evidence:
-            parts = by_kind(evidence[name])
+            parts = by_kind(evidence.dataset(name))
             found += [_kept(kind, data, name == FOUND) for kind, data in parts.items()]
     return found or [undecided("all", "perfection is kept", "no flow was followed")]
 
@@ -163,8 +164,8 @@ def _example(data: xr.Dataset) -> str:
 # --- sequences of probability 0 ---------------------------------------------------------
 
 
-def _unseen(evidence) -> list[Verdict]:
-    return [_all_sets(*item) for item in by_kind(evidence["unseen"]).items()]
+def _unseen(evidence: Evidence) -> list[Verdict]:
+    return [_all_sets(*item) for item in by_kind(evidence.dataset("unseen")).items()]
 
 
 def _all_sets(kind: str, data: xr.Dataset) -> Verdict:

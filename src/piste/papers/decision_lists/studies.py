@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from piste.papers import Study
+from piste.reproduction import CalculationStudy, RunStudy, Study, SweepStudy
 from piste.sweeps import Sweep
 
 from . import presets
@@ -62,21 +62,21 @@ def _theorem_1() -> tuple[Study, ...]:
     others = RandomInstances("others", count=90, largest=14, longest=4)
     weighted = RandomInstances("dirichlet-support", count=30, largest=14, longest=4)
     return (
-        Study("theorem-1", "gradient flow, (30, 6, 4)", (presets.thm_1(),)),
-        Study(
+        RunStudy("theorem-1", "gradient flow, (30, 6, 4)", (presets.thm_1(),)),
+        CalculationStudy(
             "uniform",
             "Theorem 1 on 200 random uniform instances",
-            calculation=FirstPerfect(),
+            FirstPerfect(),
         ),
-        Study(
+        CalculationStudy(
             "others",
             "Theorem 1 on 90 random instances: Dirichlet, support, Poisson",
-            calculation=FirstPerfect(others, batch=45),
+            FirstPerfect(others, batch=45),
         ),
-        Study(
+        CalculationStudy(
             "dirichlet-support",
             "Theorem 1 on 30 random instances with Dirichlet weights on some sets",
-            calculation=FirstPerfect(weighted),
+            FirstPerfect(weighted),
         ),
     )
 
@@ -84,18 +84,18 @@ def _theorem_1() -> tuple[Study, ...]:
 def _beyond_theorem_1() -> tuple[Study, ...]:
     small = ScaleSweep(vocabulary=12, length=4, list_bound=3)
     return (
-        Study(
+        RunStudy(
             "dirichlet",
             "gradient flow, Dirichlet weights on sets, (12, 4, 3)",
             (presets.thm_1_dirichlet(),),
         ),
-        Study("scale", "Theorem 1 over c, (30, 6, 4)", calculation=ScaleSweep()),
-        Study("scale-small", "Theorem 1 over c, (12, 4, 3)", calculation=small),
-        Study("repetition", "tokens that repeat", calculation=Repetition()),
-        Study(
+        CalculationStudy("scale", "Theorem 1 over c, (30, 6, 4)", ScaleSweep()),
+        CalculationStudy("scale-small", "Theorem 1 over c, (12, 4, 3)", small),
+        CalculationStudy("repetition", "tokens that repeat", Repetition()),
+        CalculationStudy(
             "unseen",
             "Theorem 1 on some sets: are all other sequences right?",
-            calculation=UnseenSequences(),
+            UnseenSequences(),
         ),
     )
 
@@ -112,35 +112,35 @@ def _persistence() -> tuple[Study, ...]:
         seed=1,
     )
     return (
-        Study(
+        CalculationStudy(
             "persistence",
             "is perfection kept? five distributions, small sizes",
-            calculation=Persistence(each, batch=150),
+            Persistence(each, batch=150),
         ),
-        Study(
+        CalculationStudy(
             "persistence-large",
             "is perfection kept? uniform sets, larger sizes",
-            calculation=Persistence(RandomInstances(seed=1)),
+            Persistence(RandomInstances(seed=1)),
         ),
-        Study(
+        CalculationStudy(
             "persistence-found",
             "an instance of (24, 4, 4), chosen because it loses perfection",
-            calculation=Persistence(LOST),
+            Persistence(LOST),
         ),
     )
 
 
 def _descents() -> tuple[Study, ...]:
     return (
-        Study(
+        CalculationStudy(
             "attention-descents",
             "gradient descent on W alone at η ≤ 1/λ_max, five distributions",
-            calculation=AttentionDescents(),
+            AttentionDescents(),
         ),
-        Study(
+        CalculationStudy(
             "theorem-2",
             "Theorem 2 on instances that meet its conditions",
-            calculation=Descents(),
+            Descents(),
         ),
     )
 
@@ -154,12 +154,12 @@ def _empirics() -> tuple[Study, ...]:
     runs = tuple(preset() for preset in names.values())
     alone = Sweep(presets.value_alone(), {"seed": range(SEEDS)})
     return (
-        Study("empirics", "W and V from random weights, (10, 4, 3)", runs),
+        RunStudy("empirics", "W and V from random weights, (10, 4, 3)", runs),
         *(_joint(size, rule) for size in SIZES for rule in names),
-        Study(
+        SweepStudy(
             "value-alone",
             "V alone under uniform attention, (8, 3, 2)",
-            sweep=alone,
+            alone,
             probes=("train_loss", "accuracy", "value_cosine", "value_cosine_centred"),
             batch=1,
         ),
@@ -171,11 +171,16 @@ def joint_name(size: tuple[int, int, int], rule: str) -> str:
     return f"joint-{rule}-{size[0]}"
 
 
+def joint_names() -> tuple[str, ...]:
+    """The names of all studies of training from random weights."""
+    return tuple(joint_name(size, rule) for size in SIZES for rule in presets.RULES)
+
+
 def _joint(size: tuple[int, int, int], rule: str) -> Study:
-    return Study(
+    return SweepStudy(
         joint_name(size, rule),
         f"W and V from random weights, {size}, {rule}",
-        sweep=Sweep(presets.joint(*size, rule), {"seed": range(SEEDS)}),
+        Sweep(presets.joint(*size, rule), {"seed": range(SEEDS)}),
         probes=JOINT_PROBES,
         # One at a time: products of many small matrices are slow side by side.
         batch=1,

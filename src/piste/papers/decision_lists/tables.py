@@ -5,6 +5,7 @@ import pandas as pd
 import xarray as xr
 
 from piste.dynamics.flow import EVENT
+from piste.reproduction import Evidence, Table
 from piste.theory.all_sequences import TIE
 from piste.theory.decision_lists import smallest_length
 
@@ -15,7 +16,9 @@ from .empirical_claims import joint_table
 from .flow_claims import exponent, failing_factor, interval, lost, unknown
 from .presets import RULES
 from .reading import NAMES, by_kind, cells, number, numbers, size_of, sizes_in_words
-from .studies import SIZES, joint_name
+from .studies import SIZES, joint_name, joint_names
+
+SCALES = ("scale", "scale-small")
 
 THEOREM_1 = {
     "uniform": "uniform sets",
@@ -25,70 +28,12 @@ THEOREM_1 = {
 }
 
 
-def tables(evidence) -> dict[str, tuple[str, pd.DataFrame]]:
-    """All tables for which the runs are there, with their captions, by name."""
-    found = {}
-    if set(THEOREM_1) & set(evidence):
-        words = (
-            "Theorem 1: instances within the bound; h = t*/(δ/(16 γ log²L)). Flows that "
-            "are perfect at once have a t* that only says when the lead is 1e-4 n/c."
-        )
-        found["theorem-1"] = (words, _theorem_1(evidence))
-    if "repetition" in evidence:
-        words = "Theorem 1 where tokens repeat: time to perfection against the bound."
-        found["repetition"] = (words, _repetition(evidence["repetition"]))
-    if "unseen" in evidence:
-        found["unseen"] = _unseen(evidence["unseen"])
-    if {"scale", "scale-small"} <= set(evidence):
-        found["scale"] = ("Theorem 1 over the scale c of V = cP.", _scale(evidence))
-    if "persistence" in evidence:
-        words = "How many flows lose perfection again, by family, with a 95 % interval."
-        found["persistence"] = (words, persistence_table(evidence))
-    found |= _descent_tables(evidence)
-    found["smallest"] = (
-        "The smallest sequence length at which Theorem 2's conditions can be met.",
-        pd.DataFrame({"m": m, "smallest n": smallest_length(m)} for m in range(1, 5)),
-    )
-    if all(joint_name(s, r) in evidence for s in SIZES for r in RULES):
-        seeds = evidence[joint_name(SIZES[0], next(iter(RULES)))].sizes["cell"]
-        words = f"W and V from small random weights, at the last step ({seeds} seeds)."
-        found["joint"] = (words, joint_table(evidence))
-    if "value-alone" in evidence:
-        size = sizes_of(presets.value_alone())
-        words = f"V alone under uniform attention, {size}, at the last step."
-        found["value-alone"] = (words, _alone(evidence["value-alone"]))
-    return found
-
-
-def _descent_tables(evidence) -> dict[str, tuple[str, pd.DataFrame]]:
-    found = {}
-    if "attention-descents" in evidence:
-        words = (
-            "Gradient descent on W with V = cP: steps t* to perfection, and η t* against "
-            "the flow's own t* where t* > 1. Shares are of 1/max λ_max of the path."
-        )
-        found["attention-descents"] = (
-            words,
-            _attention(evidence["attention-descents"]),
-        )
-    if "theorem-2" in evidence:
-        words = "Theorem 2: constants, the path, and the first perfect step t*."
-        found["theorem-2"] = (words, _theorem_2(evidence["theorem-2"]))
-        words = (
-            "Theorem 2 on sequences of probability 0: shares right at t*, the first step "
-            "at which all sets of distinct tokens are right, and how far W must travel "
-            "for all of [L]^n against how far it can."
-        )
-        found["theorem-2-unseen"] = (words, _theorem_2_unseen(evidence["theorem-2"]))
-    return found
-
-
-def _theorem_1(evidence) -> pd.DataFrame:
+def _theorem_1(evidence: Evidence) -> pd.DataFrame:
     rows = []
     for name, words in THEOREM_1.items():
         if name not in evidence:
             continue
-        data = evidence[name]
+        data = evidence.dataset(name)
         ratio, h = data.bound / data.time, data.time / data.time_unit
         held = (data.outcome == EVENT) & (data.time <= data.bound)
         rows.append(
@@ -106,7 +51,7 @@ def _theorem_1(evidence) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _repetition(data: xr.Dataset) -> pd.DataFrame:
+def _repetition(evidence: Evidence) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "(L, n, M)": size_of(cell),
@@ -116,25 +61,26 @@ def _repetition(data: xr.Dataset) -> pd.DataFrame:
             "solver": "kvaerno5 (stiff)" if bool(cell.stiff) else "tsit5",
             "within the bound": "yes" if bool(cell.time <= cell.bound) else "no",
         }
-        for cell in cells(data)
+        for cell in cells(evidence.dataset("repetition"))
     )
 
 
-def _scale(evidence) -> pd.DataFrame:
+def _scale(evidence: Evidence) -> pd.DataFrame:
+    every = (evidence.dataset(name) for name in SCALES)
     return pd.DataFrame(
         {
-            "(L, n, M)": size_of(cells(evidence[name])[0]),
-            "exponent of c": exponent(evidence[name]),
-            "largest factor at which the bound fails": failing_factor(evidence[name]),
+            "(L, n, M)": size_of(cells(data)[0]),
+            "exponent of c": exponent(data),
+            "largest factor at which the bound fails": failing_factor(data),
         }
-        for name in ("scale", "scale-small")
+        for data in every
     )
 
 
-def persistence_table(evidence) -> pd.DataFrame:
+def persistence_table(evidence: Evidence) -> pd.DataFrame:
     """A row for every family that was followed, without what was chosen for its loss."""
     names = [name for name in ("persistence", "persistence-large") if name in evidence]
-    parts = [item for name in names for item in by_kind(evidence[name]).items()]
+    parts = [item for name in names for item in by_kind(evidence.dataset(name)).items()]
     return pd.DataFrame(_family(kind, data) for kind, data in parts)
 
 
@@ -156,16 +102,20 @@ def _family(kind: str, data: xr.Dataset) -> dict:
     }
 
 
-def _unseen(data: xr.Dataset) -> tuple[str, pd.DataFrame]:
-    times = np.asarray(data.multiple, float)
-    words = (
+def _unseen(evidence: Evidence) -> pd.DataFrame:
+    parts = by_kind(evidence.dataset("unseen"))
+    return pd.DataFrame(_unseen_row(*item) for item in parts.items())
+
+
+def _unseen_caption(evidence: Evidence, rows: pd.DataFrame) -> str:
+    times = np.asarray(evidence.dataset("unseen").multiple, float)
+    return (
         "Theorem 1 where few sets have positive probability: instances for which all "
         f"sets of distinct tokens are right, at {times[0]:.3g} and {times[-1]:.3g} t*; "
         "instances with a tie that no training resolves; and median shares of what has "
         f"probability 0 that is right at {times[0]:.3g} t*. Instances with no other set "
         "are left out."
     )
-    return words, pd.DataFrame(_unseen_row(*item) for item in by_kind(data).items())
 
 
 def _unseen_row(kind: str, data: xr.Dataset) -> dict:
@@ -185,9 +135,9 @@ def _unseen_row(kind: str, data: xr.Dataset) -> dict:
     }
 
 
-def _attention(data: xr.Dataset) -> pd.DataFrame:
+def _attention(evidence: Evidence) -> pd.DataFrame:
     rows = []
-    for kind, part in by_kind(data).items():
+    for kind, part in by_kind(evidence.dataset("attention-descents")).items():
         for share in np.unique(numbers(part, "share"))[::-1]:
             used = part.isel(cell=np.flatnonzero(numbers(part, "share") == share))
             rows.append({"sequences": NAMES[kind], "η λ_max": share} | _steps(used))
@@ -214,7 +164,7 @@ def _steps(data: xr.Dataset) -> dict:
     }
 
 
-def _theorem_2(data: xr.Dataset) -> pd.DataFrame:
+def _theorem_2(evidence: Evidence) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "(L, n, m)": size_of(cell),
@@ -229,7 +179,7 @@ def _theorem_2(data: xr.Dataset) -> pd.DataFrame:
             "T to": number(cell, "longest"),
             "λ_max grows by": _growth(cell),
         }
-        for cell in cells(data)
+        for cell in cells(evidence.dataset("theorem-2"))
     )
 
 
@@ -245,7 +195,7 @@ def _growth(cell: xr.Dataset) -> float:
     return float(path[np.isfinite(path)].max(initial=-np.inf) / path[0])
 
 
-def _theorem_2_unseen(data: xr.Dataset) -> pd.DataFrame:
+def _theorem_2_unseen(evidence: Evidence) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "(L, n, m)": size_of(cell),
@@ -260,12 +210,12 @@ def _theorem_2_unseen(data: xr.Dataset) -> pd.DataFrame:
             "‖W‖ needed": number(cell, "travel_needed"),
             "‖W‖ possible": number(cell, "travel"),
         }
-        for cell in cells(data)
+        for cell in cells(evidence.dataset("theorem-2"))
     )
 
 
-def _alone(data: xr.Dataset) -> pd.DataFrame:
-    last = data.isel(step=-1)
+def _alone(evidence: Evidence) -> pd.DataFrame:
+    last = evidence.dataset("value-alone").isel(step=-1)
     names = {
         "value_cosine": "cosine of V and P",
         "value_cosine_centred": "doubly centred",
@@ -276,3 +226,54 @@ def _alone(data: xr.Dataset) -> pd.DataFrame:
         {"quantity": words, "mean": float(last[n].mean()), "sd": float(last[n].std())}
         for n, words in names.items()
     )
+
+
+# --- all tables -----------------------------------------------------------------------
+
+
+def _smallest(evidence: Evidence) -> pd.DataFrame:
+    sizes = ({"m": m, "smallest n": smallest_length(m)} for m in range(1, 5))
+    return pd.DataFrame(sizes)
+
+
+def _joint_caption(evidence: Evidence, rows: pd.DataFrame) -> str:
+    seeds = evidence.count(joint_name(SIZES[0], next(iter(RULES))))
+    return f"W and V from small random weights, at the last step ({seeds} seeds)."
+
+
+_THEOREM_1 = (
+    "Theorem 1: instances within the bound; h = t*/(δ/(16 γ log²L)). Flows that "
+    "are perfect at once have a t* that only says when the lead is 1e-4 n/c."
+)
+_REPETITION = "Theorem 1 where tokens repeat: time to perfection against the bound."
+_SCALE = "Theorem 1 over the scale c of V = cP."
+_LOST = "How many flows lose perfection again, by family, with a 95 % interval."
+_ATTENTION = (
+    "Gradient descent on W with V = cP: steps t* to perfection, and η t* against "
+    "the flow's own t* where t* > 1. Shares are of 1/max λ_max of the path."
+)
+_THEOREM_2 = "Theorem 2: constants, the path, and the first perfect step t*."
+_EVERYWHERE = (
+    "Theorem 2 on sequences of probability 0: shares right at t*, the first step "
+    "at which all sets of distinct tokens are right, and how far W must travel "
+    "for all of [L]^n against how far it can."
+)
+_SMALLEST = "The smallest sequence length at which Theorem 2's conditions can be met."
+_ALONE = (
+    f"V alone under uniform attention, {sizes_of(presets.value_alone())}, at the last "
+    "step."
+)
+
+TABLES = (
+    Table("theorem-1", _THEOREM_1, _theorem_1, any_of=tuple(THEOREM_1)),
+    Table("repetition", _REPETITION, _repetition, ("repetition",)),
+    Table("unseen", _unseen_caption, _unseen, ("unseen",)),
+    Table("scale", _SCALE, _scale, SCALES),
+    Table("persistence", _LOST, persistence_table, ("persistence",)),
+    Table("attention-descents", _ATTENTION, _attention, ("attention-descents",)),
+    Table("theorem-2", _THEOREM_2, _theorem_2, ("theorem-2",)),
+    Table("theorem-2-unseen", _EVERYWHERE, _theorem_2_unseen, ("theorem-2",)),
+    Table("smallest", _SMALLEST, _smallest),
+    Table("joint", _joint_caption, joint_table, joint_names()),
+    Table("value-alone", _ALONE, _alone, ("value-alone",)),
+)

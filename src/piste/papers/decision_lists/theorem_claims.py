@@ -19,6 +19,7 @@ from piste.dynamics import draw
 from piste.dynamics.flow import EVENT, OUTCOMES
 from piste.experiment import Experiment
 from piste.models import OneHot
+from piste.reproduction import Evidence
 from piste.rules import Flow
 from piste.tasks import DecisionLists
 from piste.theory.decision_lists import attention_theorem
@@ -84,15 +85,15 @@ def flow_verdict(cell: xr.Dataset) -> Verdict:
 
 def _instances(*names: str):
     return lambda evidence: [
-        flow_verdict(cell) for name in names for cell in cells(evidence[name])
+        flow_verdict(cell) for name in names for cell in cells(evidence.dataset(name))
     ]
 
 
 # --- single runs ----------------------------------------------------------------------
 
 
-def _runs(evidence) -> list[Verdict]:
-    return [run_verdict(run) for run in evidence["theorem-1"]]
+def _runs(evidence: Evidence) -> list[Verdict]:
+    return [run_verdict(run) for run in evidence.runs("theorem-1")]
 
 
 def run_verdict(run: xr.Dataset) -> Verdict:

@@ -12,6 +12,7 @@ from piste.claims import (
     compare_pairs,
     undecided,
 )
+from piste.reproduction import Evidence
 
 from .cells import enough_seeds, missing_records, share_of
 from .presets import KERNELS
@@ -38,11 +39,11 @@ SCALE_2: Case = (4, False, 2.0)
 """The control in which the kernels are compared seed by seed."""
 
 
-def _controls(evidence) -> list[Verdict]:
+def _controls(evidence: Evidence) -> list[Verdict]:
     predicted = "both kernels succeed without saturation, and neither at scale 4"
-    if lacking := missing_records(evidence["queries"], NEEDED, predicted):
+    if lacking := missing_records(evidence.dataset("queries"), NEEDED, predicted):
         return lacking
-    data, here = evidence["queries"], present(evidence, CONTROLS)
+    data, here = evidence.dataset("queries"), present(evidence, CONTROLS)
     if not here:
         return [undecided("controls", predicted, "the study has none")]
     found = []
@@ -83,8 +84,8 @@ def _long_enough(data: xr.Dataset, kernel: int) -> Condition:
     return Condition(name, won >= NEAR_ALL, f"{won:.2g} succeed")
 
 
-def _many(evidence) -> list[Verdict]:
-    data, predicted = evidence["control-100"], "softmax succeeds more often"
+def _many(evidence: Evidence) -> list[Verdict]:
+    data, predicted = evidence.dataset("control-100"), "softmax succeeds more often"
     if lacking := missing_records(data, NEEDED, predicted):
         return lacking
     sizes = [every_run(data, SCALE_2, k).sizes["cell"] for k in (SOFTMAX, GAUSSIAN)]

@@ -1,5 +1,7 @@
 """The figures of the paper, by name: those for which the runs are there."""
 
+from collections.abc import Callable, Iterable
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -12,6 +14,7 @@ from piste.figures import kernels as figures
 from piste.figures.classification import classification
 from piste.landscape.tables import HEADLINE, comparable, metrics_table
 from piste.models.attention import KERNELS as FUNCTIONS
+from piste.reproduction import Evidence, Figure
 from piste.tasks import Pathfinder
 from piste.values import from_json
 
@@ -34,45 +37,10 @@ HEADS = 3
 """Heads whose attention is drawn, if there are as many."""
 
 
-def pictures(evidence) -> dict[str, Picture]:
-    """Draw all figures from the runs of the studies."""
-    found = {"kernels": _kernels()}
-    if "transition" in evidence:
-        found["bounds"] = _bounds(evidence["transition"])
-        found["transition"] = _transition(evidence["transition"])
-    if "promised" in evidence:
-        found["promised"] = _promised(evidence["promised"])
-    if "acceptance" in evidence:
-        found["acceptance"] = _acceptance(evidence["acceptance"])
-    if "region" in evidence:
-        found["region"] = _region(evidence["region"])
-    if "scale" in evidence:
-        data = evidence["scale"]
-        found["scale"] = figures.scale(_named(data), captions.scale(data))
-    if evidence.get("pair"):
-        found |= _attention(evidence["pair"])
-    if "queries" in evidence:
-        data = evidence["queries"]
-        found["success"] = figures.success(success_frame(data), captions.success(data))
-        found |= _singular_values(evidence)
-    return found | _real(evidence)
-
-
-def _real(evidence) -> dict[str, Picture]:
-    found = {
-        task: classification(evidence[task], captions.real(evidence[task]))
-        for task in TASKS
-        if evidence.get(task)
-    }
-    if evidence.get("pathfinder"):
-        found["images"] = _images(evidence["pathfinder"][0])
-    for study in LANDSCAPES:
-        if study in evidence:
-            found |= _landscapes(study, evidence[study])
-    return found
-
-
-def _images(run: xr.Dataset) -> Picture:
+def _images(evidence: Evidence) -> Picture | None:
+    if not evidence.runs("pathfinder"):
+        return None
+    run = evidence.runs("pathfinder")[0]
     experiment = from_json(Experiment, run.attrs["experiment"])
     task = experiment.task
     assert isinstance(task, Pathfinder)
@@ -82,20 +50,41 @@ def _images(run: xr.Dataset) -> Picture:
     return pathfinder(task.images, said, seed=experiment.seed)
 
 
-def _landscapes(study: str, parts: list[xr.Dataset]) -> dict[str, Picture]:
+def _curves(task: str) -> Figure:
+    """The training of one real task."""
+
+    def draw(evidence: Evidence) -> Picture | None:
+        runs = list(evidence.runs(task))
+        return classification(runs, captions.real(runs)) if runs else None
+
+    return Figure(task, draw, needs=(task,))
+
+
+def _landscapes(study: str) -> tuple[Figure, Figure, Figure]:
     """All models in two numbers; and the first pair of surfaces, from above and bent."""
-    kept = comparable(parts)
-    if not kept:
-        return {}
-    table, caption = metrics_table(kept), captions.surfaces(study, kept[0])
-    return {
-        study: landscape.pairs(table, HEADLINE, captions.paired(study, table)),
-        f"{study}-contours": landscape.contours(kept[0], caption),
-        f"{study}-surfaces": landscape.surfaces(kept[0], caption),
-    }
+
+    def models(evidence: Evidence) -> Picture | None:
+        kept = comparable(evidence.surfaces(study))
+        if not kept:
+            return None
+        table = metrics_table(kept)
+        return landscape.pairs(table, HEADLINE, captions.paired(study, table))
+
+    def first_pair(draw: Callable[[xr.Dataset, str], Picture]):
+        def drawn(evidence: Evidence) -> Picture | None:
+            kept = comparable(evidence.surfaces(study))
+            return draw(kept[0], captions.surfaces(study, kept[0])) if kept else None
+
+        return drawn
+
+    return (
+        Figure(study, models, needs=(study,)),
+        Figure(f"{study}-contours", first_pair(landscape.contours), needs=(study,)),
+        Figure(f"{study}-surfaces", first_pair(landscape.surfaces), needs=(study,)),
+    )
 
 
-def first_runs(runs: list[xr.Dataset]) -> dict[str, xr.Dataset]:
+def first_runs(runs: Iterable[xr.Dataset]) -> dict[str, xr.Dataset]:
     """The first run of each kernel."""
     found: dict[str, xr.Dataset] = {}
     for run in runs:
@@ -103,14 +92,16 @@ def first_runs(runs: list[xr.Dataset]) -> dict[str, xr.Dataset]:
     return found
 
 
-def _attention(runs: list[xr.Dataset]) -> dict[str, Picture]:
-    shown = first_runs(runs)
+def _attention(evidence: Evidence) -> Picture | None:
+    shown = first_runs(evidence.runs("pair"))
+    if not shown:
+        return None
     heads = min(HEADS, *(run.sizes["head"] for run in shown.values()))
     caption = captions.attention(shown, heads)
-    return {"attention": kernel_paths.attention_pair(shown, heads, caption)}
+    return kernel_paths.attention_pair(shown, heads, caption)
 
 
-def _kernels() -> Picture:
+def _kernels(evidence: Evidence) -> Picture:
     keys, queries = np.array([-2.0, 0.0, 2.0]), np.linspace(-4, 4, 161)
     with jax.enable_x64(True):
         weights = {
@@ -124,7 +115,8 @@ def _kernels() -> Picture:
     return figures.kernel_functions(weights, queries, keys, captions.KERNELS)
 
 
-def _bounds(data: xr.Dataset) -> Picture:
+def _bounds(evidence: Evidence) -> Picture:
+    data = evidence.dataset("transition")
     parts = {}
     every = set(ratios(data))
     shown = [ratio for ratio in SHOWN_RATIOS if ratio in every] or sorted(every)[-2:]
@@ -142,18 +134,21 @@ def _bounds(data: xr.Dataset) -> Picture:
     return figures.bounds(parts, captions.bounds(data))
 
 
-def _promised(data: xr.Dataset) -> Picture:
+def _promised(evidence: Evidence) -> Picture:
+    data = evidence.dataset("promised")
     frame = _named(chosen(data.assign(wide=data.columns >= data.rows), wide=True))
     frame = frame.assign(trained=[TRAINED[int(place)] for place in frame.train])
     return figures.promised(frame, PROMISE, captions.promised(data))
 
 
-def _acceptance(data: xr.Dataset) -> Picture:
+def _acceptance(evidence: Evidence) -> Picture:
+    data = evidence.dataset("acceptance")
     parts = {name: chosen(data, kernel=place) for place, name in enumerate(KERNELS)}
     return figures.acceptance(parts, captions.acceptance(data))
 
 
-def _transition(data: xr.Dataset) -> Picture:
+def _transition(evidence: Evidence) -> Picture:
+    data = evidence.dataset("transition")
     rows = [
         {
             "kernel": kernel,
@@ -168,7 +163,8 @@ def _transition(data: xr.Dataset) -> Picture:
     return figures.transition(pd.DataFrame(rows), captions.transition(data))
 
 
-def _region(data: xr.Dataset) -> Picture:
+def _region(evidence: Evidence) -> Picture:
+    data = evidence.dataset("region")
     frame = pd.concat(
         pd.DataFrame(
             {
@@ -198,14 +194,40 @@ def _named(data: xr.Dataset) -> pd.DataFrame:
     return frame.assign(kernel=[KERNELS[int(k)] for k in frame.kernel])
 
 
-def _singular_values(evidence) -> dict[str, Picture]:
+def _scale(evidence: Evidence) -> Picture:
+    data = evidence.dataset("scale")
+    return figures.scale(_named(data), captions.scale(data))
+
+
+def _success(evidence: Evidence) -> Picture:
+    data = evidence.dataset("queries")
+    return figures.success(success_frame(data), captions.success(data))
+
+
+def _singular_values(evidence: Evidence) -> Picture | None:
     """The paths of the first case that the study has with both kernels."""
-    data = evidence["queries"]
-    runs = first_runs(evidence["runs"]) if "runs" in evidence else {}
+    data = evidence.dataset("queries")
+    runs = first_runs(evidence.runs("runs")) if evidence.has("runs") else {}
     for case in cases(data):
         paths = {k: case_of(data, case, place) for place, k in enumerate(KERNELS)}
         if all(part.sizes["cell"] for part in paths.values()):
             caption = captions.singular(paths[KERNELS[0]], case, runs)
-            picture = kernel_paths.singular_values(paths, runs, caption)
-            return {"singular-values": picture}
-    return {}
+            return kernel_paths.singular_values(paths, runs, caption)
+    return None
+
+
+FIGURES = (
+    Figure("kernels", _kernels),
+    Figure("bounds", _bounds, ("transition",)),
+    Figure("transition", _transition, ("transition",)),
+    Figure("promised", _promised, ("promised",)),
+    Figure("acceptance", _acceptance, ("acceptance",)),
+    Figure("region", _region, ("region",)),
+    Figure("scale", _scale, ("scale",)),
+    Figure("attention", _attention, ("pair",)),
+    Figure("success", _success, ("queries",)),
+    Figure("singular-values", _singular_values, ("queries",)),
+    *(_curves(task) for task in TASKS),
+    Figure("images", _images, ("pathfinder",)),
+    *(figure for study in LANDSCAPES for figure in _landscapes(study)),
+)

@@ -8,6 +8,7 @@ import pandas as pd
 from piste.claims import Claim, Outcome, Verdict, compare_pairs, undecided
 from piste.landscape.matched import ENOUGH
 from piste.landscape.tables import HEADLINE, by_model, comparable, metrics_table
+from piste.reproduction import Evidence
 
 from .real_presets import KERNELS
 
@@ -17,8 +18,8 @@ PREDICTED = "lower with the Gaussian kernel"
 
 
 def _smoother(study: str):
-    def judge(evidence) -> list[Verdict]:
-        parts = evidence[study]
+    def judge(evidence: Evidence) -> list[Verdict]:
+        parts = evidence.surfaces(study)
         kept = comparable(parts)
         if not kept:
             why = f"no pair of {len(parts)} has centres whose losses match to {ENOUGH:.0%}"

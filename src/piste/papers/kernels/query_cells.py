@@ -4,6 +4,7 @@ import numpy as np
 import xarray as xr
 
 from piste.claims import Condition
+from piste.reproduction import Evidence
 
 from .cells import chosen, end, least_number
 from .presets import KERNELS
@@ -106,10 +107,11 @@ def median_least(part: xr.Dataset, place: int) -> tuple[float, float]:
     return float(least.median(skipna=False)), float(limit.median(skipna=False))
 
 
-def present(evidence, wanted: tuple[Case, ...]) -> list[Case]:
+def present(evidence: Evidence, wanted: tuple[Case, ...]) -> list[Case]:
     """Those of some cases that the study has, with both kernels."""
     return [
         case
-        for case in cases(evidence["queries"])
-        if case in wanted and case_of(evidence["queries"], case, GAUSSIAN).sizes["cell"]
+        for case in cases(evidence.dataset("queries"))
+        if case in wanted
+        and case_of(evidence.dataset("queries"), case, GAUSSIAN).sizes["cell"]
     ]

@@ -1,6 +1,7 @@
 """Softmax against Gaussian attention on text and images: what the runs say."""
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import xarray as xr
@@ -16,6 +17,7 @@ from piste.claims import (
     stages,
     undecided,
 )
+from piste.reproduction import Evidence
 
 from .real_presets import KERNELS
 from .real_runs import (
@@ -52,16 +54,16 @@ def _whole(run: xr.Dataset) -> Condition:
 def _each_run(study: str, predicted: str, judge_run):
     """Judge every run; a kernel without one is not judged, and said to be missing."""
 
-    def judge(evidence) -> list[Verdict]:
+    def judge(evidence: Evidence) -> list[Verdict]:
         found = []
-        for run in evidence[study]:
+        for run in evidence.runs(study):
             lacking = [probe for probe in PROBES if probe not in run]
             if lacking:
                 why = f"the run lacks {', '.join(lacking)}"
                 found.append(undecided(predicted=predicted, why=why, **_about(run)))
             else:
                 found.append(judge_run(run))
-        seen = {kernel_of(run) for run in evidence[study]}
+        seen = {kernel_of(run) for run in evidence.runs(study)}
         missing = [kernel for kernel in KERNELS if kernel not in seen]
         return found + [undecided(k, predicted, "no run") for k in missing]
 
@@ -111,7 +113,7 @@ def _tells(run: xr.Dataset) -> Condition:
 # --- which kernel is faster ---------------------------------------------------------------
 
 
-def pairs(runs: list[xr.Dataset]) -> list[Pair]:
+def pairs(runs: Sequence[xr.Dataset]) -> list[Pair]:
     """The runs of both kernels, seed by seed, where both are there."""
     groups = by_kernel(runs)
     if not all(kernel in groups for kernel in KERNELS):
@@ -128,8 +130,8 @@ def _learns(pair: Pair) -> bool:
 
 
 def _faster(task: str):
-    def judge(evidence) -> list[Verdict]:
-        found = pairs(evidence[task])
+    def judge(evidence: Evidence) -> list[Verdict]:
+        found = pairs(evidence.runs(task))
         if not found:
             return [
                 undecided("no pairs", "a run of each kernel", "none with equal seed")

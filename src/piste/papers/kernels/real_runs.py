@@ -1,7 +1,7 @@
 """Runs of real tasks: what they are in words, and the numbers that sum one up."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ import xarray as xr
 
 from piste.claims import Group, by_experiment, lasting, stages
 from piste.errors import InputError
+from piste.reproduction import Evidence
 
 from .real_presets import KERNELS
 
@@ -38,7 +39,7 @@ def kernel_of(run: xr.Dataset) -> str:
     return run.attrs["experiment"]["model"]["kernel"]
 
 
-def by_kernel(runs: list[xr.Dataset]) -> dict[str, Group]:
+def by_kernel(runs: Sequence[xr.Dataset]) -> dict[str, Group]:
     """The runs of each kernel, which may differ in the seed alone."""
     groups = by_experiment(runs)
     other = {name for group in groups for name in group.differs} - {"model.kernel"}
@@ -89,12 +90,12 @@ def mean_loss(run: xr.Dataset, name: str = "train_loss") -> float:
     return float(run[name].mean(skipna=False))
 
 
-def real_table(evidence) -> pd.DataFrame:
+def real_table(evidence: Evidence) -> pd.DataFrame:
     """Accuracy, plateau and time by task and kernel, next to published accuracies."""
     rows = [
         _row(task, kernel, groups[kernel])
         for task in TASKS
-        if (groups := by_kernel(evidence.get(task, [])))
+        if evidence.has(task) and (groups := by_kernel(evidence.runs(task)))
         for kernel in KERNELS
         if kernel in groups
     ]

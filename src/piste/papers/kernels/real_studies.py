@@ -1,7 +1,7 @@
 """IMDb and Pathfinder at a desk: both kernels over seeds."""
 
 from piste.landscape.survey import Comparison
-from piste.papers import Study
+from piste.reproduction import LandscapeStudy, RunStudy, Study
 from piste.values import to_json
 
 from . import real_presets
@@ -20,30 +20,30 @@ def real_studies() -> tuple[Study, ...]:
     imdb = real_presets.both(real_presets.imdb_desk(), IMDB_SEEDS)
     pathfinder = real_presets.both(real_presets.pathfinder_desk(), PATHFINDER_SEEDS)
     return (
-        Study("imdb", "IMDb as 128 words, both kernels", imdb, theory=False),
-        Study(
+        RunStudy("imdb", "IMDb as 128 words, both kernels", imdb, needs_data=True),
+        RunStudy(
             "pathfinder",
             "Pathfinder, easy, 16×16, both kernels",
             pathfinder,
-            theory=False,
+            needs_data=True,
         ),
         *landscapes(),
     )
 
 
-def landscapes() -> tuple[Study, ...]:
+def landscapes() -> tuple[LandscapeStudy, ...]:
     """Loss surfaces after two stages, text and images."""
     surveyed = {
         "landscape-text": (real_presets.landscape_desk(), TEXT),
         "landscape-images": (real_presets.pathfinder_desk(), IMAGES),
     }
     return tuple(
-        Study(
+        LandscapeStudy(
             name,
             f"loss surfaces of {settings.models} models, softmax first",
-            (experiment,),
-            landscape=settings,
-            theory=False,
+            experiment,
+            settings,
+            needs_data=True,
         )
         for name, (experiment, settings) in surveyed.items()
     )
@@ -52,4 +52,4 @@ def landscapes() -> tuple[Study, ...]:
 def surveyed_task(name: str) -> str:
     """What the loss surfaces of a study are of, in words."""
     study = next(study for study in landscapes() if study.name == name)
-    return task_words(to_json(study.base.task))
+    return task_words(to_json(study.experiment.task))

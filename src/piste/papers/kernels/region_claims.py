@@ -5,6 +5,7 @@ import xarray as xr
 
 from piste.claims import Claim, Condition, Verdict, compare, decide
 from piste.models.kernel_layer import MATRICES
+from piste.reproduction import Evidence
 
 from .cells import by_shape, end, enough_seeds, missing_records, subset
 from .theorem_1_claims import CONSTANTS, conditions
@@ -48,8 +49,11 @@ def movement(part: xr.Dataset, name: str = "") -> np.ndarray:
     return (moved.isel(step=-1) / norm.where(norm > 0)).values
 
 
-def _start(evidence) -> list[Verdict]:
-    data, predicted = evidence["region"], f"−λ_min ≤ {NEARLY_CONVEX:g} λ_max at t = 0"
+def _start(evidence: Evidence) -> list[Verdict]:
+    data, predicted = (
+        evidence.dataset("region"),
+        f"−λ_min ≤ {NEARLY_CONVEX:g} λ_max at t = 0",
+    )
     if lacking := missing_records(data, NEEDED, predicted):
         return lacking
     return [
@@ -70,8 +74,8 @@ def _start(evidence) -> list[Verdict]:
     ]
 
 
-def _moves(evidence) -> list[Verdict]:
-    data = evidence["region"]
+def _moves(evidence: Evidence) -> list[Verdict]:
+    data = evidence.dataset("region")
     predicted = (
         f"0 < ‖M_T − M₀‖ ≤ {A_BIT:g} ‖M₀‖ and −λ_min ≤ {NEARLY_CONVEX:g} λ_max at every "
         "record, in every seed that reaches zero loss"

@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from piste.papers import Study, data_at_hand
+from piste.papers import data_at_hand
+from piste.reproduction import CalculationStudy, RunStudy, Study
 
 from . import presets
 from .calculations import Acceptance, Scale, Transition
@@ -28,40 +29,40 @@ def _whole() -> tuple[Study, ...]:
     pair = (presets.thm_2_softmax(), presets.thm_2_gaussian())
     both = (presets.thm_1_softmax(), presets.thm_1_gaussian())
     return (
-        Study("pair", "Theorem 2: Q alone from the matched start, H = 8", pair),
-        Study("runs", "Theorem 1: Q, K, V trained, HD/Nn = 2", both),
-        Study(
+        RunStudy("pair", "Theorem 2: Q alone from the matched start, H = 8", pair),
+        RunStudy("runs", "Theorem 1: Q, K, V trained, HD/Nn = 2", both),
+        CalculationStudy(
             "acceptance",
             "the case that attains β: hardest targets, equal heads, V alone",
-            calculation=Acceptance(),
+            Acceptance(),
         ),
-        Study(
+        CalculationStudy(
             "transition",
             "Theorem 1 over HD/Nn, V alone and Q, K, V",
-            calculation=Transition(),
+            Transition(),
         ),
-        Study(
+        CalculationStudy(
             "promised",
             "the same runs until the bound promises half of the loss",
-            calculation=Promised(),
+            Promised(),
         ),
-        Study(
+        CalculationStudy(
             "region",
             "how far Q, K, V move, and the ends of the Hessian's spectrum",
-            calculation=Region(),
+            Region(),
         ),
-        Study(
-            "scale", "Theorem 1's constants over the scale of Q, K", calculation=Scale()
+        CalculationStudy(
+            "scale", "Theorem 1's constants over the scale of Q, K", Scale()
         ),
-        Study(
+        CalculationStudy(
             "queries",
             "Theorem 2 on 20 seeds: the construction and its controls",
-            calculation=Queries(),
+            Queries(),
         ),
-        Study(
+        CalculationStudy(
             "control-100",
             "Theorem 2's control of scale 2 on 100 more seeds",
-            calculation=Queries(cases="4,random,2", seeds=100, first_seed=2000),
+            Queries(cases="4,random,2", seeds=100, first_seed=2000),
         ),
     )
 
@@ -71,7 +72,7 @@ def _quick() -> tuple[Study, ...]:
     queries = Queries(cases="8,matched,6", seeds=8)
     pair = (presets.thm_2_softmax(), presets.thm_2_gaussian())
     return (
-        Study("pair", "Theorem 2: Q alone from the matched start, H = 8", pair),
-        Study("acceptance", "the case that attains β, H = 8", calculation=acceptance),
-        Study("queries", "Theorem 2 on 8 seeds, H = 8", calculation=queries),
+        RunStudy("pair", "Theorem 2: Q alone from the matched start, H = 8", pair),
+        CalculationStudy("acceptance", "the case that attains β, H = 8", acceptance),
+        CalculationStudy("queries", "Theorem 2 on 8 seeds, H = 8", queries),
     )

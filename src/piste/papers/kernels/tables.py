@@ -5,6 +5,7 @@ import pandas as pd
 import xarray as xr
 
 from piste.landscape.tables import comparable, metrics_table, paired_table
+from piste.reproduction import Evidence, Table
 
 from .calculations import TRAINED
 from .cells import by_shape, chosen, end
@@ -20,26 +21,7 @@ from .thresholds import PROMISE, ZERO_LOSS
 from .width_claims import floor
 
 
-def tables(evidence) -> dict[str, tuple[str, pd.DataFrame]]:
-    """All tables for which the runs are there, with their captions, by name."""
-    found = {
-        name: make(evidence[name]) for name, make in _MAKERS.items() if name in evidence
-    }
-    if "queries" in found:
-        found["success"] = found.pop("queries")
-    if {"imdb", "pathfinder"} & set(evidence):
-        words = "Real tasks: test accuracy at the best validation accuracy, over seeds."
-        found["real"] = (words, real_table(evidence))
-    for study in LANDSCAPES:
-        kept = comparable(evidence.get(study, []))
-        if kept:
-            said = f"{len(kept)} of {len(evidence[study])} pairs at matched loss"
-            words = f"Loss surfaces, {surveyed_task(study)}: {said}."
-            found[study] = (words, paired_table(metrics_table(kept)))
-    return found
-
-
-def _acceptance(data: xr.Dataset) -> tuple[str, pd.DataFrame]:
+def _acceptance(evidence: Evidence) -> pd.DataFrame:
     rows = [
         {
             "kernel": kernel,
@@ -49,35 +31,43 @@ def _acceptance(data: xr.Dataset) -> tuple[str, pd.DataFrame]:
             "least": float(acceptance_ratio(part).min()),
             "largest": float(acceptance_ratio(part).max()),
         }
-        for kernel, ratio, part in by_shape(data)
+        for kernel, ratio, part in by_shape(evidence.dataset("acceptance"))
     ]
-    words = "The rate of log f in units of ηβ, where the bound's rate is attained."
-    return words, pd.DataFrame(rows)
+    return pd.DataFrame(rows)
 
 
-def _transition(data: xr.Dataset) -> tuple[str, pd.DataFrame]:
+def _transition(evidence: Evidence) -> pd.DataFrame:
+    data = evidence.dataset("transition")
     whole = data.drop_vars("step").merge(summarised(data))
-    last = int(data.step[-1])
     rows = [
         _bounds_row(kernel, train, ratio, chosen(part, train=place))
         | {"least with V alone": float(np.median(floor(chosen(part, train=place))))}
         for place, train in enumerate(TRAINED)
         for kernel, ratio, part in by_shape(whole)
     ]
-    frame = pd.DataFrame(rows)
-    return f"Theorem 1 after T = {last:,} steps: {tests_words(frame)}. {_BOUNDS}", frame
+    return pd.DataFrame(rows)
 
 
-def _promised(data: xr.Dataset) -> tuple[str, pd.DataFrame]:
+def _transition_caption(evidence: Evidence, frame: pd.DataFrame) -> str:
+    last = int(evidence.dataset("transition").step[-1])
+    return f"Theorem 1 after T = {last:,} steps: {tests_words(frame)}. {_BOUNDS}"
+
+
+def _promised(evidence: Evidence) -> pd.DataFrame:
+    data = evidence.dataset("promised")
     rows = [
         _bounds_row(kernel, train, ratio, cells) | {"T": int(cells.steps.max())}
         for place, train in enumerate(TRAINED)
         for kernel, ratio, part in by_shape(data)
         if (cells := chosen(part, train=place)).sizes["cell"]
     ]
-    frame = pd.DataFrame(rows)
-    words = f"Theorem 1's runs, continued for up to {int(data.steps.max()):,} steps"
-    return f"{words}: {tests_words(frame)}. {_BOUNDS}", frame
+    return pd.DataFrame(rows)
+
+
+def _promised_caption(evidence: Evidence, frame: pd.DataFrame) -> str:
+    last = int(evidence.dataset("promised").steps.max())
+    words = f"Theorem 1's runs, continued for up to {last:,} steps"
+    return f"{words}: {tests_words(frame)}. {_BOUNDS}"
 
 
 def tests_words(frame: pd.DataFrame) -> str:
@@ -112,9 +102,9 @@ def _bounds_row(kernel: str, train: str, ratio: float, part: xr.Dataset) -> dict
     }
 
 
-def _region(data: xr.Dataset) -> tuple[str, pd.DataFrame]:
+def _region(evidence: Evidence) -> pd.DataFrame:
     rows = []
-    for kernel, ratio, part in by_shape(data):
+    for kernel, ratio, part in by_shape(evidence.dataset("region")):
         bent, norm = bend(part), start_norm(part)
         size = {
             f"W^{LETTERS[name]} moved/‖W^{LETTERS[name]}₀‖": _median(
@@ -137,19 +127,23 @@ def _region(data: xr.Dataset) -> tuple[str, pd.DataFrame]:
                 "of the reach √(2f₀/β)": _median(distance(part)[:, -1] / part.reach),
             }
         )
-    words = (
+    return pd.DataFrame(rows)
+
+
+def _region_caption(evidence: Evidence, frame: pd.DataFrame) -> str:
+    last = int(evidence.dataset("region").step[-1])
+    return (
         "How the loss bends along Theorem 1's runs of all three matrices, and how far "
-        f"they have moved after T = {int(data.step[-1]):,} steps; medians. W^V starts at 0."
+        f"they have moved after T = {last:,} steps; medians. W^V starts at 0."
     )
-    return words, pd.DataFrame(rows)
 
 
 def _median(values) -> float:
     return float(np.median(np.asarray(values)))
 
 
-def _scale(data: xr.Dataset) -> tuple[str, pd.DataFrame]:
-    rows = []
+def _scale(evidence: Evidence) -> pd.DataFrame:
+    data, rows = evidence.dataset("scale"), []
     for place, kernel in enumerate(KERNELS):
         for scale in sorted(set(data.key_scale.values.tolist())):
             part = chosen(data, kernel=place, key_scale=scale)
@@ -164,16 +158,14 @@ def _scale(data: xr.Dataset) -> tuple[str, pd.DataFrame]:
                     "steps promised for f/f₀ = 0.01": _median(part.hundredth_steps),
                 }
             )
+    return pd.DataFrame(rows)
+
+
+def _scale_caption(evidence: Evidence, frame: pd.DataFrame) -> str:
+    data = evidence.dataset("scale")
     ratio = float(data.columns[0] / data.rows[0])
     words = f"σ_min(B₀) at HD/Nn = {ratio:g} over the scale of W^Q and W^K (median)."
-    return f"{words} {_RESOLVED}", pd.DataFrame(rows)
-
-
-def _queries(data: xr.Dataset) -> tuple[str, pd.DataFrame]:
-    words = (
-        f"Theorem 2: seeds that reach f_T/f₀ < {ZERO_LOSS:g}, and medians over seeds."
-    )
-    return f"{words} {_RESOLVED}", success_frame(data)
+    return f"{words} {_RESOLVED}"
 
 
 _RESOLVED = "Where σ_min is not resolved, the number is what an SVD resolves: a limit."
@@ -209,12 +201,40 @@ def _case_row(case: str, kernel: str, part: xr.Dataset) -> dict:
     return row
 
 
-_MAKERS = {
-    "acceptance": _acceptance,
-    "transition": _transition,
-    "promised": _promised,
-    "region": _region,
-    "scale": _scale,
-    "queries": _queries,
-}
-"""The study of each table of the theory."""
+def _landscape(study: str) -> Table:
+    """The surfaces of one study, where some pairs match."""
+
+    def make(evidence: Evidence) -> pd.DataFrame | None:
+        kept = comparable(evidence.surfaces(study))
+        return paired_table(metrics_table(kept)) if kept else None
+
+    def caption(evidence: Evidence, rows: pd.DataFrame) -> str:
+        kept = len(comparable(evidence.surfaces(study)))
+        said = f"{kept} of {evidence.count(study)} pairs at matched loss"
+        return f"Loss surfaces, {surveyed_task(study)}: {said}."
+
+    return Table(study, caption, make, needs=(study,))
+
+
+_ACCEPTANCE = "The rate of log f in units of ηβ, where the bound's rate is attained."
+_REAL = "Real tasks: test accuracy at the best validation accuracy, over seeds."
+_SUCCESS = (
+    f"Theorem 2: seeds that reach f_T/f₀ < {ZERO_LOSS:g}, and medians over seeds. "
+    f"{_RESOLVED}"
+)
+
+TABLES = (
+    Table("acceptance", _ACCEPTANCE, _acceptance, ("acceptance",)),
+    Table("transition", _transition_caption, _transition, ("transition",)),
+    Table("promised", _promised_caption, _promised, ("promised",)),
+    Table("region", _region_caption, _region, ("region",)),
+    Table("scale", _scale_caption, _scale, ("scale",)),
+    Table(
+        "success",
+        _SUCCESS,
+        lambda evidence: success_frame(evidence.dataset("queries")),
+        ("queries",),
+    ),
+    Table("real", _REAL, real_table, any_of=("imdb", "pathfinder")),
+    *(_landscape(study) for study in LANDSCAPES),
+)

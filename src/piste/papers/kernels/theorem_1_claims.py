@@ -4,6 +4,7 @@ import numpy as np
 import xarray as xr
 
 from piste.claims import Claim, Condition, Outcome, Verdict, compare
+from piste.reproduction import Evidence
 
 from .calculations import TRAINED
 from .cells import by_shape, chosen, least_words, missing_records, subset
@@ -98,8 +99,8 @@ def _bound(study: str, reading: str):
         needed += ["loss", *READINGS]
     predicted = "f ≤ (1 − ηβ)^t f₀ at every record"
 
-    def judge(evidence) -> list[Verdict]:
-        data = evidence[study]
+    def judge(evidence: Evidence) -> list[Verdict]:
+        data = evidence.dataset(study)
         if lacking := missing_records(data, needed, predicted):
             return lacking
         if study == "transition":
@@ -170,8 +171,8 @@ def _span(values: np.ndarray, digits: int = 3) -> str:
 # --- the rate -------------------------------------------------
 
 
-def _acceptance(evidence) -> list[Verdict]:
-    data, predicted = evidence["acceptance"], "rate/(ηβ) within 0.01 of 2.00"
+def _acceptance(evidence: Evidence) -> list[Verdict]:
+    data, predicted = evidence.dataset("acceptance"), "rate/(ηβ) within 0.01 of 2.00"
     if lacking := missing_records(
         data, [*CONSTANTS, "beta", "measured_rate", "loss"], predicted
     ):

@@ -4,6 +4,7 @@ import numpy as np
 import xarray as xr
 
 from piste.claims import Claim, Condition, Outcome, Verdict, compare, undecided
+from piste.reproduction import Evidence
 
 from .cells import enough_seeds, least_number, missing_records, share_of
 from .query_cells import (
@@ -36,17 +37,17 @@ from .thresholds import (
 # --- softmax stalls ---------------------------------------------------------------------
 
 
-def _softmax(evidence) -> list[Verdict]:
+def _softmax(evidence: Evidence) -> list[Verdict]:
     predicted = (
         f"‖∇f‖ < {VANISHED:g} with f_T/f₀ > {STALLED_LOSS:g} in at least {NEAR_ALL:g} of "
         "the seeds"
     )
-    if lacking := missing_records(evidence["queries"], NEEDED, predicted):
+    if lacking := missing_records(evidence.dataset("queries"), NEEDED, predicted):
         return lacking
     here = present(evidence, CONSTRUCTION)
     if not here:
         return [undecided("the matched start", predicted, "no runs of both kernels")]
-    return [_stalls(evidence["queries"], case, predicted) for case in here]
+    return [_stalls(evidence.dataset("queries"), case, predicted) for case in here]
 
 
 def _stalls(data: xr.Dataset, case: Case, predicted: str) -> Verdict:
@@ -107,17 +108,17 @@ def by_seed(part: xr.Dataset) -> list[Outcome]:
     ]
 
 
-def _gaussian(evidence) -> list[Verdict]:
+def _gaussian(evidence: Evidence) -> list[Verdict]:
     predicted = (
         f"f_T/f₀ < {ZERO_LOSS:g}, and f ≤ (1 − ηβ)^t f₀ at every record with β = min "
         f"σ²_min(J_Q) of the path, for one η in at least {NEAR_ALL:g} of the seeds"
     )
-    if lacking := missing_records(evidence["queries"], NEEDED, predicted):
+    if lacking := missing_records(evidence.dataset("queries"), NEEDED, predicted):
         return lacking
     here = present(evidence, CONSTRUCTION)
     if not here:
         return [undecided("the matched start", predicted, "no runs of both kernels")]
-    return [_converges(evidence["queries"], case, predicted) for case in here]
+    return [_converges(evidence.dataset("queries"), case, predicted) for case in here]
 
 
 def _converges(data: xr.Dataset, case: Case, predicted: str) -> Verdict:
@@ -155,8 +156,8 @@ PROBES = (
 ).split()
 
 
-def _dominance(evidence) -> list[Verdict]:
-    return [_dominated(run) for run in evidence["pair"]]
+def _dominance(evidence: Evidence) -> list[Verdict]:
+    return [_dominated(run) for run in evidence.runs("pair")]
 
 
 def _dominated(run: xr.Dataset) -> Verdict:

@@ -6,6 +6,7 @@ import numpy as np
 import xarray as xr
 
 from piste.claims import Claim, Verdict, compare, decide
+from piste.reproduction import Evidence
 
 from .calculations import TRAINED
 from .cells import by_shape, chosen, end, enough_seeds, missing_records, share_of
@@ -19,8 +20,8 @@ def floor(part: xr.Dataset) -> np.ndarray:
     return (part.floor / part.initial_loss).values
 
 
-def _boundary(evidence) -> list[Verdict]:
-    data, predicted = evidence["transition"], "f = 0 for some W^V where HD ≥ Nn"
+def _boundary(evidence: Evidence) -> list[Verdict]:
+    data, predicted = evidence.dataset("transition"), "f = 0 for some W^V where HD ≥ Nn"
     needed = [*CONSTANTS, "train", "floor", "initial_loss", "loss"]
     if lacking := missing_records(data, needed, predicted):
         return lacking
@@ -45,8 +46,8 @@ def _boundary(evidence) -> list[Verdict]:
     return found
 
 
-def _below(evidence) -> list[Verdict]:
-    data = evidence["transition"]
+def _below(evidence: Evidence) -> list[Verdict]:
+    data = evidence.dataset("transition")
     predicted = f"half of the seeds reach f_T/f₀ < {ZERO_LOSS:g} with HD < Nn"
     if lacking := missing_records(data, [*CONSTANTS, "train", "loss"], predicted):
         return lacking
@@ -73,8 +74,8 @@ def _below(evidence) -> list[Verdict]:
     return found
 
 
-def _suffices(evidence) -> list[Verdict]:
-    data = evidence["scale"]
+def _suffices(evidence: Evidence) -> list[Verdict]:
+    data = evidence.dataset("scale")
     predicted = f"f/f₀ ≤ 0.01 promised in at most {MOST_STEPS:g} steps (median seed)"
     if lacking := missing_records(
         data, [*CONSTANTS, "key_scale", "hundredth_steps"], predicted

@@ -1,12 +1,18 @@
 """The figures of the paper, by name: those for which the runs are there."""
 
+from collections.abc import Callable, Sequence
+
 import jax
 import numpy as np
+import xarray as xr
 
 from piste import figures
 from piste.claims import detect, summary
 from piste.dynamics import draw
+from piste.experiment import Experiment
 from piste.figures import Picture
+from piste.reproduction import Evidence, Figure
+from piste.tasks import NoisyImages
 
 from . import presets
 from .generalisation import RULES, images, over_seeds, synthetic
@@ -16,99 +22,128 @@ from .slides import TIMES
 from .studies import VARIANTS
 from .theorem_claims import signal_ratios
 
-
-def pictures(evidence) -> dict[str, Picture]:
-    """Draw all figures from the runs of the studies."""
-    found = {}
-    if "stages" in evidence:
-        found |= _stages(evidence["stages"])
-    if "sparsity" in evidence:
-        ratios = signal_ratios(evidence["sparsity"])
-        found["sparsity"] = figures.signal_share(*ratios, _SPARSITY_CAPTION)
-    if {"signgd", "adam"} <= set(evidence):
-        found |= _adam(evidence)
-    if {"signgd", "gd", "normalised-gd"} <= set(evidence):
-        found |= _gd(evidence)
-    if all(f"snr-{rule}" in evidence for rule in RULES):
-        table = over_seeds(synthetic(evidence))
-        found["snr"] = figures.against_snr(table, _snr_caption(evidence))
-    for data, preset in (("mnist", presets.mnist), ("digits", presets.digits)):
-        if all(f"{data}-{rule}" in evidence for rule in RULES):
-            found |= _images(evidence, data, preset())
-    if set(VARIANTS) <= set(evidence):
-        kept = {variant.title: variant.boundaries for variant in variants(evidence)}
-        found["persistence"] = figures.persistence(kept, _PERSISTENCE_CAPTION)
-    return found
+_SPARSITY_CAPTION = (
+    "What the value has learnt of the signal, as a share of the noise, over s at one SNR "
+    "and d = 10 s: each seed, their mean, and the line 1/√s through the first mean."
+)
+_PERSISTENCE_CAPTION = (
+    "What becomes of each boundary in every seed of each variant (a mark for each seed), "
+    "with the median step of those that meet its condition for good."
+)
 
 
-def _stages(runs) -> dict[str, Picture]:
-    one = runs[0]
-    return {
-        "overview": figures.overview(one),
-        "stage_times": figures.stage_times(summary(map(detect, runs)), TIMES),
-        "value_noise": figures.value_noise(one),
-        "query_key": figures.query_key(one),
-        "attention": figures.attention(one),
-        "switches": figures.switches(runs),
-        "snapshots": figures.snapshots(one),
-        "losses": figures.losses(runs),
-    }
+# --- the stages -----------------------------------------------------------------------
 
 
-def _adam(evidence) -> dict[str, Picture]:
+def _of_first(draw: Callable[[xr.Dataset], Picture]) -> Callable[[Evidence], Picture]:
+    return lambda evidence: draw(evidence.runs("stages")[0])
+
+
+def _of_all(
+    draw: Callable[[Sequence[xr.Dataset]], Picture],
+) -> Callable[[Evidence], Picture]:
+    return lambda evidence: draw(evidence.runs("stages"))
+
+
+def _stage_times(evidence: Evidence) -> Picture:
+    return figures.stage_times(summary(evidence.timelines("stages", detect)), TIMES)
+
+
+def _sparsity(evidence: Evidence) -> Picture:
+    ratios = signal_ratios(evidence.dataset("sparsity"))
+    return figures.signal_share(*ratios, _SPARSITY_CAPTION)
+
+
+# --- rules ----------------------------------------------------------------------------
+
+
+def _similarity(evidence: Evidence) -> Picture:
+    return figures.similarity(beta_table(evidence), BOUNDARIES)
+
+
+def _disparity(evidence: Evidence) -> Picture:
     cells = [
-        (f"Adam ({b1:g}, {b2:g})", part) for (b1, b2), part in betas(evidence["adam"])
+        (f"Adam ({b1:g}, {b2:g})", part)
+        for (b1, b2), part in betas(evidence.dataset("adam"))
     ]
-    return {
-        "similarity": figures.similarity(beta_table(evidence), BOUNDARIES),
-        "disparity": figures.disparity(evidence["signgd"], cells),
-    }
+    return figures.disparity(evidence.dataset("signgd"), cells)
 
 
-def _gd(evidence) -> dict[str, Picture]:
-    gd = evidence["gd"]
-    rates = dict.fromkeys(gd.learning_rate.values)
+def _rules(evidence: Evidence) -> Picture:
+    gd = evidence.dataset("gd")
     cells = [
         (f"GD {rate:g}", gd.isel(cell=gd.learning_rate.values == rate))
-        for rate in rates
+        for rate in dict.fromkeys(gd.learning_rate.values)
     ]
-    return {
-        "rules": figures.rules(evidence["signgd"], cells, evidence["normalised-gd"])
-    }
+    signgd, normalised = evidence.dataset("signgd"), evidence.dataset("normalised-gd")
+    return figures.rules(signgd, cells, normalised)
 
 
-def _images(evidence, data: str, experiment) -> dict[str, Picture]:
-    start = draw(experiment)
-    task = experiment.task
-    names = (f"{task.positive_class}", f"{task.negative_class}")
-    with jax.enable_x64(True):
-        tokens = np.asarray(start.data.tokens())
-    labels = np.asarray(start.data.labels)
-    seen = f"What the model sees: an image token and a noise token, SNR {task.snr:g}."
+def _persistence(evidence: Evidence) -> Picture:
+    kept = {variant.title: variant.boundaries for variant in evidence.once(variants)}
+    return figures.persistence(kept, _PERSISTENCE_CAPTION)
+
+
+# --- generalisation -------------------------------------------------------------------
+
+
+def _snr(evidence: Evidence) -> Picture:
+    last = int(evidence.dataset(f"snr-{RULES[0]}").test_step[-1])
+    caption = (
+        f"Signal and noise, T = {last:,}: test error and loss against SNR ‖μ‖/(σ_p√s) "
+        "(mean error, median loss, range over seeds)."
+    )
+    return figures.against_snr(over_seeds(synthetic(evidence)), caption)
+
+
+def _on_images(data: str, preset: Callable[[], Experiment]) -> tuple[Figure, Figure]:
+    """Errors against SNR, and what the model sees."""
     caption = (
         f"Noisy {data}, 3 against 7: test error and loss against SNR, taken when the "
         "training loss is at most 0.01, or at the last step where it never is (mean error, "
         "median loss, range over seeds)."
     )
-    return {
-        data: figures.against_snr(over_seeds(images(evidence, data)), caption),
-        f"{data}_samples": figures.what_it_sees(tokens, labels, names, seen),
-    }
 
+    def errors(evidence: Evidence) -> Picture:
+        return figures.against_snr(over_seeds(images(evidence, data)), caption)
 
-_PERSISTENCE_CAPTION = (
-    "What becomes of each boundary in every seed of each variant (a mark for each seed), "
-    "with the median step of those that meet its condition for good."
-)
-_SPARSITY_CAPTION = (
-    "What the value has learnt of the signal, as a share of the noise, over s at one SNR "
-    "and d = 10 s: each seed, their mean, and the line 1/√s through the first mean."
-)
-
-
-def _snr_caption(evidence) -> str:
-    last = int(evidence[f"snr-{RULES[0]}"].test_step[-1])
+    needs = tuple(f"{data}-{rule}" for rule in RULES)
     return (
-        f"Signal and noise, T = {last:,}: test error and loss against SNR ‖μ‖/(σ_p√s) "
-        "(mean error, median loss, range over seeds)."
+        Figure(data, errors, needs),
+        Figure(f"{data}_samples", lambda evidence: _samples(preset()), needs),
     )
+
+
+def _samples(experiment: Experiment) -> Picture:
+    start, task = draw(experiment), experiment.task
+    assert isinstance(task, NoisyImages)
+    names = (f"{task.positive_class}", f"{task.negative_class}")
+    with jax.enable_x64(True):
+        tokens = np.asarray(start.data.tokens())
+    labels = np.asarray(start.data.labels)
+    seen = f"What the model sees: an image token and a noise token, SNR {task.snr:g}."
+    return figures.what_it_sees(tokens, labels, names, seen)
+
+
+# --- all figures ----------------------------------------------------------------------
+
+_STAGES = ("stages",)
+
+FIGURES = (
+    Figure("overview", _of_first(figures.overview), _STAGES),
+    Figure("stage_times", _stage_times, _STAGES),
+    Figure("value_noise", _of_first(figures.value_noise), _STAGES),
+    Figure("query_key", _of_first(figures.query_key), _STAGES),
+    Figure("attention", _of_first(figures.attention), _STAGES),
+    Figure("switches", _of_all(figures.switches), _STAGES),
+    Figure("snapshots", _of_first(figures.snapshots), _STAGES),
+    Figure("losses", _of_all(figures.losses), _STAGES),
+    Figure("sparsity", _sparsity, ("sparsity",)),
+    Figure("similarity", _similarity, ("signgd", "adam")),
+    Figure("disparity", _disparity, ("signgd", "adam")),
+    Figure("rules", _rules, ("signgd", "gd", "normalised-gd")),
+    Figure("snr", _snr, tuple(f"snr-{rule}" for rule in RULES)),
+    *_on_images("mnist", presets.mnist),
+    *_on_images("digits", presets.digits),
+    Figure("persistence", _persistence, tuple(VARIANTS)),
+)

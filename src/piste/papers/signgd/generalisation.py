@@ -7,6 +7,7 @@ import pandas as pd
 import xarray as xr
 
 from piste.claims import spread
+from piste.reproduction import Evidence
 
 from . import presets
 from .thresholds import MATCHED
@@ -14,12 +15,12 @@ from .thresholds import MATCHED
 RULES = ("signgd", "adam", "gd")
 
 
-def synthetic(evidence) -> pd.DataFrame:
+def synthetic(evidence: Evidence) -> pd.DataFrame:
     """A row for each rule, SNR and seed: errors and losses at the last step."""
     return _all_rules(evidence, "snr", _at_end)
 
 
-def images(evidence, data: str) -> pd.DataFrame:
+def images(evidence: Evidence, data: str) -> pd.DataFrame:
     """The same on images, at the first record whose training loss is at most 0.01."""
     return _all_rules(evidence, data, _when_matched)
 
@@ -27,10 +28,10 @@ def images(evidence, data: str) -> pd.DataFrame:
 Measure = Callable[[xr.Dataset], dict[str, float]]
 
 
-def _all_rules(evidence, prefix: str, measure: Measure) -> pd.DataFrame:
+def _all_rules(evidence: Evidence, prefix: str, measure: Measure) -> pd.DataFrame:
     rows = []
     for rule in RULES:
-        sweep = evidence[f"{prefix}-{rule}"]
+        sweep = evidence.dataset(f"{prefix}-{rule}")
         for place, snr in enumerate(_snr(sweep)):
             cell = sweep.isel(cell=place)
             row = {"rule": rule, "snr": round(float(snr), 6), "seed": int(cell.seed)}

@@ -15,6 +15,7 @@ from piste.claims import (
     mean_interval,
     undecided,
 )
+from piste.reproduction import Evidence
 
 from .generalisation import RULES, images, paired, synthetic
 from .thresholds import ALIKE, ALIKE_LOSS, GOOD, POOR
@@ -226,7 +227,7 @@ def _larger_noise(table: pd.DataFrame) -> list[Verdict]:
 def _on(judges, tables: Table):
     """Judge on the table that a function of the evidence gives."""
 
-    def judge(evidence) -> list[Verdict]:
+    def judge(evidence: Evidence) -> list[Verdict]:
         table = tables(evidence)
         return [verdict for one in judges for verdict in one(table)]
 
@@ -236,7 +237,7 @@ def _on(judges, tables: Table):
 def _image_claims(data: str, title: str) -> tuple[Claim, ...]:
     needs = tuple(f"{data}-{rule}" for rule in RULES)
 
-    def table(evidence):
+    def table(evidence: Evidence):
         return images(evidence, data)
 
     return (

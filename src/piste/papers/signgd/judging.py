@@ -1,6 +1,5 @@
 """What the claims of this paper share: judging each seed, what a run must show, fits."""
 
-import weakref
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -17,6 +16,7 @@ from piste.claims import (
 )
 from piste.claims.four_stages import HALF, NEAR_HALF
 from piste.models import KERNELS
+from piste.reproduction import Evidence
 
 from .thresholds import SLIDES_TIME, TRAINED
 
@@ -26,13 +26,14 @@ JudgeOne = Callable[[xr.Dataset, Timeline], Verdict | Sequence[Verdict]]
 def each(judge_one: JudgeOne):
     """Judge every seed of the study ``stages`` by itself."""
 
-    def judge(evidence) -> list[Verdict]:
+    def judge(evidence: Evidence) -> list[Verdict]:
         found: list[Verdict] = []
-        for run in evidence["stages"]:
-            if gap := not_finite(run):
+        for index, gap in enumerate(evidence.of_each("stages", not_finite)):
+            run = evidence.runs("stages")[index]
+            if gap:
                 found.append(undecided(predicted="–", why=gap, **about(run)))
                 continue
-            verdicts = judge_one(run, timeline(run))
+            verdicts = judge_one(run, evidence.timeline("stages", index, detect))
             found += [verdicts] if isinstance(verdicts, Verdict) else verdicts
         return found
 
@@ -49,18 +50,6 @@ def not_finite(run: xr.Dataset) -> str:
             first = run[along].values[np.argmax(bad)]
             return f"{name} is not a finite number at t = {first:,}"
     return ""
-
-
-_TIMELINES: dict[int, Timeline] = {}
-
-
-def timeline(run: xr.Dataset) -> Timeline:
-    """The stages of a run, found once for all claims that look at it."""
-    if id(run) not in _TIMELINES:
-        _TIMELINES[id(run)] = detect(run)
-        # An identity may be used again once its owner is gone.
-        weakref.finalize(run, _TIMELINES.pop, id(run), None)
-    return _TIMELINES[id(run)]
 
 
 def about(run: xr.Dataset, part: str = "") -> dict:

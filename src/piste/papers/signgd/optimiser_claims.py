@@ -19,6 +19,7 @@ from piste.claims import (
     lasting,
     spread,
 )
+from piste.reproduction import Evidence
 
 from .judging import UNTOLD, fit
 from .thresholds import SAME_SLOPE, SLOWER, SOON
@@ -58,10 +59,10 @@ class Seeds:
         return float(np.median(self.slopes))
 
 
-def by_rule(evidence) -> list[Seeds]:
+def by_rule(evidence: Evidence) -> list[Seeds]:
     """SignGD first, then Adam for every (β₁, β₂) of the sweep."""
-    found = [_seeds("SignGD", None, evidence["signgd"])]
-    for pair, cells in betas(evidence["adam"]):
+    found = [_seeds("SignGD", None, evidence.dataset("signgd"))]
+    for pair, cells in betas(evidence.dataset("adam")):
         found.append(_seeds(f"Adam ({pair[0]:g}, {pair[1]:g})", pair, cells))
     return found
 
@@ -98,7 +99,7 @@ def _slope(loss: xr.DataArray) -> float:
         return fit(half.step.values, np.log(half.values))["slope"]
 
 
-def beta_table(evidence) -> pd.DataFrame:
+def beta_table(evidence: Evidence) -> pd.DataFrame:
     """Median step of each boundary for SignGD and for each (β₁, β₂), and the slope."""
     return pd.DataFrame(
         {"rule": seeds.rule}
@@ -107,12 +108,12 @@ def beta_table(evidence) -> pd.DataFrame:
             "query pairs aligned at T": seeds.aligned,
             "slope of log loss": seeds.slope,
         }
-        for seeds in by_rule(evidence)
+        for seeds in evidence.once(by_rule)
     )
 
 
-def _identical(evidence) -> list[Verdict]:
-    signgd, adam = evidence["adam-zero"]
+def _identical(evidence: Evidence) -> list[Verdict]:
+    signgd, adam = evidence.runs("adam-zero")
     names = [str(name) for name in signgd.data_vars]
     gaps = [_difference(signgd, adam, name) for name in names]
     return [
@@ -132,9 +133,9 @@ def _difference(first: xr.Dataset, second: xr.Dataset, name: str) -> np.ndarray:
     return differences(first[name], second[name])
 
 
-def _keeps_stages(evidence) -> list[Verdict]:
+def _keeps_stages(evidence: Evidence) -> list[Verdict]:
     """One verdict for each (β₁, β₂) and boundary: is it met where SignGD's is."""
-    signgd, *others = by_rule(evidence)
+    signgd, *others = evidence.once(by_rule)
     return [_keeps(signgd, other, name) for other in others for name in BOUNDARIES]
 
 
@@ -165,8 +166,8 @@ def _told(missing: int, untold: int) -> Condition:
     return Condition("runs that tell", met, f"{untold} too short or without numbers")
 
 
-def _disparity(evidence) -> list[Verdict]:
-    signgd, *others = by_rule(evidence)
+def _disparity(evidence: Evidence) -> list[Verdict]:
+    signgd, *others = evidence.once(by_rule)
     slopes = {seeds.betas: seeds for seeds in others}
     slow = [seeds for seeds in others if seeds.betas and seeds.betas[1] >= 0.99]
     verdicts = [
@@ -214,8 +215,8 @@ def crossover(first: xr.DataArray, second: xr.DataArray) -> float:
     return float(first.step.values[np.argmax(below)]) if below.any() else np.nan
 
 
-def _faster_than_gd(evidence) -> list[Verdict]:
-    signgd, gd = evidence["signgd"], evidence["gd"]
+def _faster_than_gd(evidence: Evidence) -> list[Verdict]:
+    signgd, gd = evidence.dataset("signgd"), evidence.dataset("gd")
     rates = dict.fromkeys(gd.learning_rate.values)
     return [
         _faster(
@@ -225,8 +226,9 @@ def _faster_than_gd(evidence) -> list[Verdict]:
     ]
 
 
-def _faster_than_normalised(evidence) -> list[Verdict]:
-    return [_faster(evidence["signgd"], evidence["normalised-gd"], "normalised GD")]
+def _faster_than_normalised(evidence: Evidence) -> list[Verdict]:
+    signgd, other = evidence.dataset("signgd"), evidence.dataset("normalised-gd")
+    return [_faster(signgd, other, "normalised GD")]
 
 
 def _faster(signgd: xr.Dataset, other: xr.Dataset, instance: str) -> Verdict:

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from piste.claims import Boundary, Claim, Condition, Status, Verdict, decide
+from piste.reproduction import Evidence
 
 from .judging import UNTOLD
 from .optimiser_claims import BOUNDARIES, cell_timelines
@@ -39,30 +40,31 @@ class Variant:
         return " / ".join(kinds)
 
 
-def variants(evidence) -> list[Variant]:
+def variants(evidence: Evidence) -> list[Variant]:
     """All variants, the paper's model first."""
     found = []
     for name, title in VARIANTS.items():
-        timelines = cell_timelines(evidence[name])
-        error = evidence[name].test_error.isel(test_step=-1)
+        sweep = evidence.dataset(name)
+        timelines = cell_timelines(sweep)
+        error = sweep.test_error.isel(test_step=-1)
         kept = {b: [t.boundaries[b] for t in timelines] for b in BOUNDARIES}
         found.append(Variant(title, kept, float(error.mean())))
     return found
 
 
-def persistence_table(evidence) -> pd.DataFrame:
+def persistence_table(evidence: Evidence) -> pd.DataFrame:
     """For each variant and boundary: the median step, or what happened instead."""
     return pd.DataFrame(
         {"variant": variant.title}
         | {name: variant.words(name) for name in BOUNDARIES}
         | {"test error": variant.test_error}
-        for variant in variants(evidence)
+        for variant in evidence.once(variants)
     )
 
 
-def _persist(evidence) -> list[Verdict]:
+def _persist(evidence: Evidence) -> list[Verdict]:
     """One verdict for each variant: all boundaries found, in order, in all seeds."""
-    return [_verdict(variant) for variant in variants(evidence)[1:]]
+    return [_verdict(variant) for variant in evidence.once(variants)[1:]]
 
 
 def _verdict(variant: Variant) -> Verdict:

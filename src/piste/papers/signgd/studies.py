@@ -4,7 +4,8 @@ import dataclasses
 from collections.abc import Sequence
 
 from piste.experiment import Experiment, Record
-from piste.papers import Study, data_at_hand
+from piste.papers import data_at_hand
+from piste.reproduction import RunStudy, Study, SweepStudy
 from piste.rules import GD, Adam, SignGD
 from piste.sweeps import Sweep
 
@@ -39,7 +40,7 @@ def studies(quick: bool) -> tuple[Study, ...]:
     """All studies, or with ``quick`` the stages alone on two seeds and half as long."""
     if quick:
         short = dataclasses.replace(presets.stages(), steps=1000)
-        return (Study("stages", "four stages, exact sign", seeds(short, 2)),)
+        return (RunStudy("stages", "four stages, exact sign", seeds(short, 2)),)
     return (
         *_stages(),
         _sparsity(),
@@ -59,9 +60,9 @@ def _stages() -> tuple[Study, ...]:
     single = presets.autodiff()
     double = dataclasses.replace(single, precision="float64")
     return (
-        Study("stages", "four stages, exact sign", seeds(presets.stages(), 6)),
-        Study("autodiff-64", "four stages, autodiff float64", seeds(double, 3)),
-        Study("autodiff-32", "four stages, autodiff float32", seeds(single, 3)),
+        RunStudy("stages", "four stages, exact sign", seeds(presets.stages(), 6)),
+        RunStudy("autodiff-64", "four stages, autodiff float64", seeds(double, 3)),
+        RunStudy("autodiff-32", "four stages, autodiff float32", seeds(single, 3)),
     )
 
 
@@ -71,10 +72,10 @@ def _sparsity() -> Study:
     # Long enough to train at the smallest s too.
     base = dataclasses.replace(presets.stages(), steps=3000, record=record)
     axes = {"task.noise_coordinates, task.dimension": SPARSITIES, "seed": range(3)}
-    return Study(
+    return SweepStudy(
         "sparsity",
         "the value's signal against its noise, over s",
-        sweep=Sweep(base, axes),
+        Sweep(base, axes),
         probes=("train_loss", "value_signal", "value_noise"),
         batch=3,
     )
@@ -88,32 +89,32 @@ def _optimisers() -> tuple[Study, ...]:
     zero = dataclasses.replace(plain, rule=Adam(b1=0.0, b2=0.0, eps=0.0))
     three = {"seed": range(3)}
     return (
-        Study("adam-zero", "SignGD, and Adam with β₁ = β₂ = ε = 0", (plain, zero)),
-        Study(
+        RunStudy("adam-zero", "SignGD, and Adam with β₁ = β₂ = ε = 0", (plain, zero)),
+        SweepStudy(
             "signgd",
             "SignGD on dense noise",
-            sweep=Sweep(dense, three),
+            Sweep(dense, three),
             probes=STAGE_PROBES,
             batch=3,
         ),
-        Study(
+        SweepStudy(
             "adam",
             "Adam over (β₁, β₂)",
-            sweep=Sweep(adam, {"rule.b1, rule.b2": BETAS} | three),
+            Sweep(adam, {"rule.b1, rule.b2": BETAS} | three),
             probes=STAGE_PROBES,
             batch=5,
         ),
-        Study(
+        SweepStudy(
             "gd",
             "GD over learning rates",
-            sweep=Sweep(presets.gd(), {"rule.learning_rate": GD_RATES} | three),
+            Sweep(presets.gd(), {"rule.learning_rate": GD_RATES} | three),
             probes=OUTCOMES,
             batch=15,
         ),
-        Study(
+        SweepStudy(
             "normalised-gd",
             "normalised GD with SignGD's step length",
-            sweep=Sweep(presets.normalised_gd(), three),
+            Sweep(presets.normalised_gd(), three),
             probes=OUTCOMES,
             batch=3,
         ),
@@ -128,10 +129,10 @@ def _snr() -> tuple[Study, ...]:
     norms = tuple(snr * presets.NOISE_SCALE for snr in SNRS)
     axes = {"task.signal_norm": norms, "seed": range(5)}
     return tuple(
-        Study(
+        SweepStudy(
             f"snr-{name}",
             f"test error against SNR, {name}",
-            sweep=Sweep(dataclasses.replace(base, rule=rule), axes),
+            Sweep(dataclasses.replace(base, rule=rule), axes),
             probes=OUTCOMES,
         )
         for name, rule in rules.items()
@@ -166,14 +167,14 @@ def _image_study(data: str, rule: str, base: Experiment, snrs) -> Study:
     if rule == "gd":
         rates = tuple((snr, 10 * min(1.0, snr**2)) for snr in snrs)
         axes = {"task.snr, rule.learning_rate": rates, "seed": range(3)}
-    return Study(
+    return SweepStudy(
         f"{data}-{rule}",
         f"noisy {data} against SNR, {rule}",
-        sweep=Sweep(dataclasses.replace(base, rule=rules[rule]), axes),
+        Sweep(dataclasses.replace(base, rule=rules[rule]), axes),
         probes=OUTCOMES,
         batch=3,
         until=MATCHED,
-        theory=False,
+        needs_data=True,
     )
 
 
@@ -190,10 +191,10 @@ VARIANTS = {
 def _variants() -> tuple[Study, ...]:
     """Which stages persist beyond the paper: three seeds of each variant."""
     return tuple(
-        Study(
+        SweepStudy(
             name,
             f"do the stages persist: {meaning}",
-            sweep=Sweep(getattr(presets, name.replace("-", "_"))(), {"seed": range(3)}),
+            Sweep(getattr(presets, name.replace("-", "_"))(), {"seed": range(3)}),
             probes=STAGE_PROBES,
             batch=3,
         )

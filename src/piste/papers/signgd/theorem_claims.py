@@ -12,6 +12,7 @@ from piste.claims import (
     compare_range,
     undecided,
 )
+from piste.reproduction import Evidence
 
 from .judging import (
     about,
@@ -120,9 +121,9 @@ def signal_exponent(sweep: xr.Dataset) -> dict[str, float]:
     return {"exponent": line["slope"], "R²": line["r2"]}
 
 
-def _value_signal(evidence) -> list[Verdict]:
+def _value_signal(evidence: Evidence) -> list[Verdict]:
     """o(1) is a statement about a limit: the ratio must fall as s grows."""
-    sweep = evidence["sparsity"]
+    sweep = evidence.dataset("sparsity")
     s, ratio = signal_ratios(sweep)
     found = signal_exponent(sweep)
     means = {f"s = {x:g}": float(ratio[s == x].mean()) for x in np.unique(s)}

@@ -7,9 +7,8 @@ import xarray as xr
 from rich.console import Console
 from rich.text import Text
 
-from piste.claims import Judgement, Timeline, judge_run, margin_text, stages
+from piste.claims import Judgement, Outcome, Timeline, judge_run, margin_text, stages
 from piste.console import bold, mark, plain_table
-from piste.report.page import tally
 from piste.store import Run
 from piste.values import fields_of
 
@@ -94,3 +93,18 @@ def print_verdicts(out: Console, judgements: Sequence[Judgement]) -> None:
     ]
     out.print(plain_table(("  Claims", "verdict", "margin (% of the threshold)"), rows))
     out.print(f"  {tally(judgements)}")
+
+
+def tally(judgements: Sequence[Judgement]) -> str:
+    """The verdicts counted: ``9 hold · 1 in part``."""
+    words = {
+        Outcome.HOLDS: "hold",
+        Outcome.VIOLATED: "violated",
+        Outcome.UNMET: "conditions unmet",
+        Outcome.INCONCLUSIVE: "inconclusive",
+    }
+    parts = sum(judgement.in_part for judgement in judgements)
+    whole = [judgement.outcome for judgement in judgements if not judgement.in_part]
+    counts = [(whole.count(outcome), word) for outcome, word in words.items()]
+    counts.insert(1, (parts, "in part"))
+    return " · ".join(f"{count} {word}" for count, word in counts if count)

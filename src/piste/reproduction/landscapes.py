@@ -1,6 +1,5 @@
 """Compare the landscapes of two kernels: run the survey, measure, draw, write."""
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,6 +8,7 @@ import xarray as xr
 from rich.text import Text
 
 from piste.console import bold
+from piste.figures import Picture
 from piste.figures import landscape as figures
 from piste.landscape.matched import ENOUGH
 from piste.landscape.survey import Bars, Survey, run, silent
@@ -20,10 +20,12 @@ from piste.landscape.tables import (
     paired_table,
     surface_of,
 )
-from piste.store import environment, write_atomically
+from piste.store import environment
 from piste.values import to_json
 
-HELD = {
+from .writing import rows_of, write_captions, write_csv, write_json, write_pictures
+
+PLANES = {
     "qk": "a random direction in the query matrices and one in the key matrices, "
     "filter-normalised",
     "random": "two random directions, filter-normalised",
@@ -34,7 +36,7 @@ HELD = {
 
 
 @dataclass(frozen=True)
-class Compared:
+class ComparisonResult:
     """What a comparison found, and where it is."""
 
     folder: Path
@@ -45,54 +47,51 @@ class Compared:
     """A row for each metric, over the pairs at matched loss."""
 
 
-def compare(survey: Survey, bars: Bars = silent, fresh: bool = False) -> Compared:
+def compare(
+    survey: Survey, bars: Bars = silent, fresh: bool = False
+) -> ComparisonResult:
     """Run a survey, or read it, and write its tables and figures."""
     parts = run(survey, bars, fresh)
     paired = paired_table(metrics_table(comparable(parts)))
-    found = Compared(survey.folder, parts, metrics_table(parts), paired)
+    found = ComparisonResult(survey.folder, parts, metrics_table(parts), paired)
     _write(survey, found)
     return found
 
 
-def _write(survey: Survey, found: Compared) -> None:
+def _write(survey: Survey, found: ComparisonResult) -> None:
     folder = found.folder
-    for name, table in (("metrics", found.metrics), ("paired", found.paired)):
-        write_atomically(folder / f"{name}.csv", table.to_csv(index=False).encode())
+    write_csv(folder / "metrics.csv", found.metrics)
+    write_csv(folder / "paired.csv", found.paired)
     about = {
         "experiment": to_json(survey.experiment),
         "settings": to_json(survey.settings),
         "environment": environment(),
-        "surfaces": _rows(found.metrics),
-        "paired": _rows(found.paired),
+        "surfaces": rows_of(found.metrics),
+        "paired": rows_of(found.paired),
     }
-    text = json.dumps(about, indent=2, ensure_ascii=False)
-    write_atomically(folder / "landscape.json", text.encode())
+    write_json(folder / "landscape.json", about)
     for part in found.parts:
         if part.attrs["direction"] == 0:
-            _draw(survey, part)
+            pictures = _pictures(survey, part)
+            write_pictures(folder / "figures", pictures)
+            write_captions(folder / "figures", pictures)
 
 
-def _rows(table: pd.DataFrame) -> list[dict]:
-    """Plain data; a number that is none becomes null."""
-    return json.loads(str(table.to_json(orient="records")))
-
-
-def _draw(survey: Survey, part: xr.Dataset) -> None:
+def _pictures(survey: Survey, part: xr.Dataset) -> dict[str, Picture]:
     """Both pictures of one model's first plane."""
     model = part.attrs["model"]
     caption = (
-        f"Loss on fixed training data, along {HELD[survey.settings.plane]}; model of seed "
-        f"{model}, both kernels continued from the same weights, losses at the centres "
-        f"matched to {100 * mismatch_of(part):.2g} %. {figures.describe(part)}"
+        f"Loss on fixed training data, along {PLANES[survey.settings.plane]}; model of "
+        f"seed {model}, both kernels continued from the same weights, losses at the "
+        f"centres matched to {100 * mismatch_of(part):.2g} %. {figures.describe(part)}"
     )
-    for name, draw in (("contours", figures.contours), ("surfaces", figures.surfaces)):
-        picture = draw(part, caption)
-        picture.save(survey.folder / "figures", f"{name}-seed={model}")
-        words = survey.folder / "figures" / f"{name}-seed={model}.txt"
-        words.write_text(caption + "\n", "utf-8")
+    return {
+        f"contours-seed={model}": figures.contours(part, caption),
+        f"surfaces-seed={model}": figures.surfaces(part, caption),
+    }
 
 
-def lines(found: Compared) -> list[str | Text]:
+def lines(found: ComparisonResult) -> list[str | Text]:
     """What to print before the table: notes, shares, losses and how well they match."""
     said: list[str | Text] = [
         Text(f"note: {note}") for note in found.parts[0].attrs["notes"]

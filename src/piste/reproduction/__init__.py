@@ -1,0 +1,54 @@
+"""Reproduce a paper: its studies, the evidence that they leave, what is made of it.
+
+Read ``_study.py`` first: what every kind of study can be asked.
+"""
+
+from ._study import Description, Study, Watch, silent
+from .calculation_study import Calculation, CalculationStudy
+from .contents import Contents
+from .describing import describe_run, print_stages, print_verdicts, tally
+from .displays import Figure, Table, Tables, draw_figures, make_tables
+from .evidence import Datasets, Evidence
+from .landscape_study import LandscapeStudy
+from .run_study import RunStudy
+from .running import (
+    Results,
+    Verified,
+    check_data,
+    check_sizes,
+    reproduce,
+    to_run,
+    verify,
+)
+from .sweep_study import SweepStudy
+
+__all__ = [
+    "Calculation",
+    "CalculationStudy",
+    "Contents",
+    "Datasets",
+    "Description",
+    "Evidence",
+    "Figure",
+    "LandscapeStudy",
+    "Results",
+    "RunStudy",
+    "Study",
+    "SweepStudy",
+    "Table",
+    "Tables",
+    "Verified",
+    "Watch",
+    "check_data",
+    "check_sizes",
+    "describe_run",
+    "draw_figures",
+    "make_tables",
+    "print_stages",
+    "print_verdicts",
+    "reproduce",
+    "silent",
+    "tally",
+    "to_run",
+    "verify",
+]
