@@ -225,7 +225,11 @@ def test_table_1_needs_signs_and_that_they_could_change(run, how):
         "frozen": SPOILS["frozen at the start"],
     }
     bad = spoilt(run, noise, changes[how])
-    (table,) = (j for j in judge(ONE_RUN, {"stages": [bad]}) if j.claim.name == TABLE_1)
+    (table,) = (
+        j
+        for j in judge(ONE_RUN, evidence_of({"stages": [bad]}))
+        if j.claim.name == TABLE_1
+    )
     last = table.verdicts[-1]
     assert last.outcome == Outcome.INCONCLUSIVE and last.predicted
     if how != "frozen":
@@ -240,27 +244,29 @@ def test_a_stage_that_took_no_time_shows_nothing(run):
     ended = spoilt(
         run, names, lambda s: s.copy(data=np.broadcast_to(s.values[-1:], s.shape))
     )
-    judged = judge(ONE_RUN, {"stages": [ended]})
+    judged = judge(ONE_RUN, evidence_of({"stages": [ended]}))
     (near,) = (j for j in judged if j.claim.name.startswith("I: other quantities"))
     assert near.outcome == Outcome.INCONCLUSIVE
     assert "needs I to take time" in near.verdicts[0].measured
 
 
 def test_records_without_the_first_step_are_judged(run):
-    judged = judge(ONE_RUN, {"stages": [run.isel(step=slice(-3, None))]})
+    judged = judge(ONE_RUN, evidence_of({"stages": [run.isel(step=slice(-3, None))]}))
     assert all(j.outcome != Outcome.HOLDS for j in judged if j.claim.name[:2] == "I:")
 
 
 def test_no_verdict_says_nan_or_draws_a_conclusion_from_it(run):
     short = run.isel(step=slice(0, 3), test_step=slice(0, 1))
-    for judgement in judge(ONE_RUN, {"stages": [short]}):
+    for judgement in judge(ONE_RUN, evidence_of({"stages": [short]})):
         for verdict in judgement.verdicts:
             assert verdict.outcome == Outcome.INCONCLUSIVE
             assert "nan" not in verdict.measured, verdict.sentence()
 
 
 def one(run: xr.Dataset, name: str) -> Judgement:
-    return judge([c for c in ONE_RUN if c.name == name], {"stages": [run]})[0]
+    return judge(
+        [c for c in ONE_RUN if c.name == name], evidence_of({"stages": [run]})
+    )[0]
 
 
 def test_signs_of_zero_are_no_table(run):

@@ -121,6 +121,8 @@ def test_no_one_asks_for_the_kind_of_a_study():
         f"{path.relative_to(root)}: {line.strip()}"
         for path in root.rglob("*.py")
         for line in path.read_text().splitlines()
-        if re.search(kind, line) and path.name != "api.py"
+        # What a stranger's function gives may be no study at all.
+        if re.search(kind, line) and "not isinstance(study, Study)" not in line
+        if path.name != "api.py"
     ]
     assert places == []

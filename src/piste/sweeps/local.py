@@ -4,6 +4,7 @@ import dataclasses
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -141,24 +142,31 @@ def _stacked(cells: list[Cell]) -> System:
     for place, cell in enumerate(cells):
         system = build(cell.experiment, pad_for_batching=True)
         leaves, structure = jax.tree.flatten(system)
-        if not stacks:
-            stacks = [_empty((len(cells), *np.shape(x)), np.asarray(x)) for x in leaves]
+        stacks = stacks or [_empty_stack(leaf, len(cells)) for leaf in leaves]
         for stack, leaf in zip(stacks, leaves, strict=True):
             stack[place] = leaf
         del system, leaves
     assert structure is not None
-    return jax.tree.unflatten(structure, [jnp.asarray(stack) for stack in stacks])
+    return jax.tree.unflatten(structure, [_on_device(stack) for stack in stacks])
 
 
 ALIGNMENT = 64
 """Where the memory of an array must begin for JAX to take it over without a copy."""
 
 
-def _empty(shape: tuple[int, ...], like: np.ndarray) -> np.ndarray:
-    size = int(np.prod(shape)) * like.dtype.itemsize
-    memory = np.empty(size + ALIGNMENT, np.uint8)
+def _empty_stack(leaf: Any, count: int) -> np.ndarray | list:
+    """Room for so many arrays like one; keys of random streams are no NumPy arrays."""
+    if jnp.issubdtype(jnp.result_type(leaf), jax.dtypes.prng_key):
+        return [None] * count
+    like = np.asarray(leaf)
+    memory = np.empty(count * like.nbytes + ALIGNMENT, np.uint8)
     start = -memory.ctypes.data % ALIGNMENT
-    return memory[start : start + size].view(like.dtype).reshape(shape)
+    inside = memory[start : start + count * like.nbytes]
+    return inside.view(like.dtype).reshape(count, *like.shape)
+
+
+def _on_device(stack: np.ndarray | list) -> jax.Array:
+    return jnp.stack(stack) if isinstance(stack, list) else jax.device_put(stack)
 
 
 Records = dict[str, np.ndarray]
