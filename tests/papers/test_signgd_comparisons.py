@@ -15,6 +15,7 @@ from piste.papers.signgd import persistence_claims as persistence
 from piste.papers.signgd import presets, studies
 from piste.papers.signgd import theorem_claims as theorem
 from piste.papers.signgd.generalisation import RULES, images, over_seeds, synthetic
+from piste.reproduction import Evidence
 from support.evidence import evidence_of
 
 STEPS = np.arange(0, 2001, 10)
@@ -32,7 +33,8 @@ def exponential(rate):
 
 def verdicts(claims, name, evidence):
     (claim,) = (claim for claim in claims if claim.name == name)
-    return claim.judge(evidence)
+    made = evidence if isinstance(evidence, Evidence) else evidence_of(evidence)
+    return claim.judge(made)
 
 
 def test_crossover_is_for_good():
@@ -228,7 +230,7 @@ def test_an_error_that_is_missing_is_no_need_of_better_data(evidence):
     name = "SignGD and Adam need better data"
     assert outcomes(name, evidence) == [Outcome.HOLDS, Outcome.HOLDS]
     gone = evidence["snr-signgd"] * np.nan
-    found = outcomes(name, evidence | {"snr-signgd": gone})
+    found = outcomes(name, dict(evidence) | {"snr-signgd": gone})
     assert found == [Outcome.INCONCLUSIVE, Outcome.HOLDS]
 
 

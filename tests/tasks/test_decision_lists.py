@@ -157,7 +157,7 @@ SETS = np.array([[0, 1], [1, 2]])
         ),
         (
             lambda: WeightedSets(np.array([[1, 1]]), np.array([1.0]), 3),
-            r"tokens = \(1, 1\): must be distinct",
+            r"tokens = 1,1: must be distinct",
         ),
         (
             lambda: WeightedSets(SETS, np.array([1.0]), 3),
