@@ -123,6 +123,7 @@ def _run_cells(
             for probe in system.probes():
                 chunk = np.asarray(records[probe.name])[: len(cells)]
                 _keep(kept, probe, chunk, plan, index)
+            del records, chunk  # before the next ones are there
             watch(int(plan.times[plan.block(index)][-1]) * len(cells), losses.mean())
             if (losses <= until).all():
                 break
