@@ -123,6 +123,7 @@ def _run_cells(
             for probe in system.probes():
                 chunk = np.asarray(records[probe.name])[: len(cells)]
                 _keep(kept, probe, chunk, plan, index)
+            del records, chunk  # before the next ones are there
             watch(int(plan.times[plan.block(index)][-1]) * len(cells), losses.mean())
             # A loss that has underflowed to 0 is no reason to stop.
             if until > 0 and (losses <= until).all():

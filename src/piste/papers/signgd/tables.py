@@ -65,8 +65,8 @@ def arithmetic_table(evidence: Evidence) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _near_zero(run: xr.Dataset) -> float:
-    return float(run.near_zero_gradients[-1].sel(layer="query"))
+def _near_zero(run: xr.Dataset) -> np.ndarray:
+    return run.near_zero_gradients[-1].sel(layer="query").values
 
 
 def _aligned(run: xr.Dataset) -> float:
