@@ -8,6 +8,7 @@ import pytest
 from piste.models import KERNELS, kernel
 from piste.models.attention import ALONE, COUNT, OTHER, SUM, _divisor
 from piste.testing import check_kernel
+from support.sparsemax import sparsemax
 
 
 @pytest.mark.parametrize("name", KERNELS)
@@ -18,17 +19,6 @@ def test_every_kernel_passes_the_contract(name):
 @pytest.mark.parametrize("name", KERNELS)
 def test_what_ours_say_of_padding_is_what_leaving_keys_away_shows(name):
     assert KERNELS[name].known == _divisor(KERNELS[name].function)
-
-
-def sparsemax(queries, keys):
-    """The nearest point of the simplex to the scores (Martins and Astudillo 2016)."""
-    scores = queries @ keys.T
-    ordered = -jnp.sort(-scores, axis=-1)
-    sums = jnp.cumsum(ordered, -1)
-    count = jnp.arange(1, keys.shape[0] + 1, dtype=scores.dtype)
-    size = (1 + count * ordered > sums).sum(-1, keepdims=True)
-    cut = (jnp.take_along_axis(sums, size - 1, -1) - 1) / size.astype(scores.dtype)
-    return jnp.maximum(scores - cut, 0)
 
 
 def cosine(queries, keys):

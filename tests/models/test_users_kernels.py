@@ -18,23 +18,13 @@ from piste.rules import GD
 from piste.tasks import Text, TokenRegression
 from piste.testing import assert_close
 from support.families import forgotten
+from support.sparsemax import sparsemax
 
 
 def disguised(queries, keys):
     """Softmax, written by hand."""
     scores = jnp.exp(queries @ keys.T)
     return scores / scores.sum(-1, keepdims=True)
-
-
-def sparsemax(queries, keys):
-    """The nearest point of the simplex to the scores, two keys or more."""
-    scores = queries @ keys.T
-    ordered = -jnp.sort(-scores, axis=-1)
-    sums = jnp.cumsum(ordered, -1)
-    count = jnp.arange(1, keys.shape[0] + 1, dtype=scores.dtype)
-    size = (1 + count * ordered > sums).sum(-1, keepdims=True)
-    cut = (jnp.take_along_axis(sums, size - 1, -1) - 1) / size.astype(scores.dtype)
-    return jnp.maximum(scores - cut, 0)
 
 
 @pytest.fixture(autouse=True)
