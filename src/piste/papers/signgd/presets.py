@@ -82,23 +82,23 @@ def smaller() -> Experiment:
 
 
 def heads() -> Experiment:
-    """``piste run signgd/heads``: about 4 s. All stages persist, later."""
+    """``piste run signgd/heads``: about 4 s. IV is twice as late."""
     return dataclasses.replace(smaller(), model=Stack(heads=4))
 
 
 def deep() -> Experiment:
-    """``piste run signgd/deep``: about 10 s. Stages I–III persist, alignments do not."""
+    """``piste run signgd/deep``: about 10 s. I and II persist, the vote does not."""
     return dataclasses.replace(smaller(), model=Stack(depth=2, residual=True))
 
 
 def deep_norm() -> Experiment:
-    """``piste run signgd/deep-norm``: about 10 s. The picture breaks at stage II."""
+    """``piste run signgd/deep-norm``: about 10 s. The vote is reached, then lost."""
     model = Stack(depth=2, residual=True, layer_norm=True)
     return dataclasses.replace(smaller(), model=model)
 
 
 def correlated() -> Experiment:
-    """``piste run signgd/correlated``: about 4 s. All stages persist."""
+    """``piste run signgd/correlated``: about 4 s. As with independent noise."""
     base = smaller()
     task = dataclasses.replace(base.task, noise="correlated", noise_correlation=0.9)
     return dataclasses.replace(base, task=task)
