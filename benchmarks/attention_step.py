@@ -32,13 +32,14 @@ import jax.numpy as jnp  # noqa: E402
 import numpy as np  # noqa: E402
 import optax  # noqa: E402
 
-from piste.dynamics.sharded import (  # noqa: E402
+from piste.attention import heads  # noqa: E402
+from piste.models import Classifier  # noqa: E402
+from piste.models.classifier import cross_entropy, logits  # noqa: E402
+from piste.training.sharded import (  # noqa: E402
     compiler_options,
     host_mesh,
     sharded_gradient,
 )
-from piste.models import Classifier, multi_head  # noqa: E402
-from piste.models.classifier import cross_entropy, logits  # noqa: E402
 
 BATCH, VOCABULARY, CLASSES, LEARNING_RATE = 16, 256, 2, 1e-3
 
@@ -98,14 +99,14 @@ class _attention_in_blocks:
     """While a step is traced, decide whether kernels have their blockwise form."""
 
     def __init__(self, blocks: bool):
-        self.kept = {} if blocks else dict(multi_head.FAST)
+        self.kept = {} if blocks else dict(heads.FAST)
 
     def __enter__(self):
         for name in self.kept:
-            del multi_head.FAST[name]
+            del heads.FAST[name]
 
     def __exit__(self, *_):
-        multi_head.FAST.update(self.kept)
+        heads.FAST.update(self.kept)
 
 
 # --- PyTorch -------------------------------------------------------------------------

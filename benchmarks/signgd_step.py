@@ -21,8 +21,9 @@ import time
 import jax
 import numpy as np
 
-from piste import dynamics
+from piste import training
 from piste.experiment import Experiment
+from piste.papers.signgd.presets import stages
 from piste.values import override
 
 jax.config.update("jax_enable_x64", True)
@@ -36,7 +37,7 @@ def timed(work) -> tuple[float, object]:
 
 def piste_run(system, plan) -> dict[str, np.ndarray]:
     """Train, with all records on the host at the end."""
-    chunks = list(dynamics.train(system, plan, system.start()))
+    chunks = list(training.train(system, plan, system.start()))
     return {
         name: np.concatenate([chunk.records[name] for chunk in chunks])
         for name in chunks[0].records
@@ -45,7 +46,7 @@ def piste_run(system, plan) -> dict[str, np.ndarray]:
 
 def compile_seconds(system, plan) -> float:
     arguments = system, system.start(), plan.gaps(0), plan.flags(0)
-    lowering, lowered = timed(lambda: dynamics.run_chunk.lower(*arguments))
+    lowering, lowered = timed(lambda: training.run_chunk.lower(*arguments))
     return lowering + timed(lowered.compile)[0]
 
 
@@ -55,7 +56,7 @@ def compile_seconds(system, plan) -> float:
 class TorchScript:
     """Full weights, softmax attention, autograd, sign steps; probes by inner products."""
 
-    def __init__(self, start: dynamics.InitialState, learning_rate: float):
+    def __init__(self, start: training.InitialState, learning_rate: float):
         import torch
 
         self.torch, self.learning_rate = torch, learning_rate
@@ -172,9 +173,9 @@ def check_same_losses(ours: np.ndarray, theirs: np.ndarray, early: int = 20) -> 
 def sign_descent(steps: int, repetitions: int) -> dict:
     # The reduced form takes plain signs, as the script does; the exact one does more.
     changes = {"precision": "float32", "steps": steps, "form": "reduced"}
-    experiment = override(Experiment(), changes)
-    system, plan = dynamics.build(experiment), dynamics.Plan.of(experiment)
-    exact = dynamics.build(override(experiment, {"form": "exact"}))
+    experiment = override(stages(), changes)
+    system, plan = training.build(experiment), training.Plan.of(experiment)
+    exact = training.build(override(experiment, {"form": "exact"}))
     piste_run(exact, plan)
     compiling = compile_seconds(system, plan)
     first, records = timed(lambda: piste_run(system, plan))
@@ -184,7 +185,7 @@ def sign_descent(steps: int, repetitions: int) -> dict:
     }
     found = {"steps": steps, "records": int(plan.times.size)}
     try:
-        script = TorchScript(dynamics.draw(experiment), experiment.rule.learning_rate)
+        script = TorchScript(training.draw(experiment), experiment.rule.learning_rate)
     except ImportError:
         print("PyTorch is not installed (pip install '.[oracle]'): no comparison")
     else:
@@ -211,10 +212,10 @@ def gram_against_full(steps: int, repetitions: int) -> dict:
     works, compiling, losses = {}, {}, {}
     for form in ("gram", "full"):
         experiment = override(
-            Experiment(),
+            stages(),
             {"rule": "gd", "rule.learning-rate": 0.1, "form": form, "steps": steps},
         )
-        system, plan = dynamics.build(experiment), dynamics.Plan.of(experiment)
+        system, plan = training.build(experiment), training.Plan.of(experiment)
         compiling[form] = compile_seconds(system, plan)
         losses[form] = piste_run(system, plan)["train_loss"]
         works[form] = lambda system=system, plan=plan: piste_run(system, plan)

@@ -19,9 +19,9 @@ import jax
 import numpy as np
 import pandas as pd
 
-from piste import claims, dynamics, figures, models, papers, probes, rules, tasks
+from piste import claims, figures, models, papers, probes, rules, tasks, training
 from piste import reproduction as repro
-from piste.experiment import Experiment, Record
+from piste.experiment import Experiment, Schedule
 from piste.values import option
 
 PAPER = papers.Paper(
@@ -57,8 +57,8 @@ class LinearSoftmax(models.AbstractModel):
         return np.zeros((task.classes, task.classes))
 
 
-@dynamics.autodiff_form("full", for_task=ZipfClasses, for_model=LinearSoftmax)
-class View(dynamics.LossView):
+@training.autodiff_form("full", for_task=ZipfClasses, for_model=LinearSoftmax)
+class View(training.LossView):
     """The weights with the frequencies: what is differentiated, and what probes see."""
 
     def class_loss(self):
@@ -73,7 +73,7 @@ words = {"symbol": r"$\ell_k$", "meaning": "loss of each class", "dims": ("k",)}
 probes.probe("class_loss", of=View, **words)(View.class_loss)
 
 FLOW, SIGN = rules.Flow(time_step=1.0, rtol=1e-9), rules.SignGD(learning_rate=0.01)
-train = partial(Experiment, model=LinearSoftmax(), record=Record(dense=16))
+train = partial(Experiment, model=LinearSoftmax(), record=Schedule(dense=16))
 flow = partial(train, task=ZipfClasses(100), rule=FLOW, steps=2**20)
 sign = partial(train, task=ZipfClasses(100), rule=SIGN, steps=2000)
 NAMES = {"flow": "gradient flow", "sign": "sign descent"}

@@ -56,7 +56,7 @@ def nothing_trains():
     """Let every command do all but train, draw figures and write results."""
     from unittest import mock
 
-    from piste.dynamics import build
+    from piste.training import build
 
     class Trained(Exception):
         """All checks are passed."""
@@ -85,7 +85,7 @@ def nothing_trains():
 
 def _is_picked(experiment) -> bool:
     """Whether to draw its data and weights, too: a few that are small, at random."""
-    from piste.dynamics import size_of
+    from piste.training import size_of
 
     small = size_of(experiment).memory < 4e8
     return small and int(experiment.digest, 16) % BUILT == 0
@@ -120,8 +120,8 @@ def _inside(folder: Path):
 
 
 def _answer(seed: int, kind: str, words: list[str], folder: Path) -> Outcome:
+    from piste.attention import KERNELS
     from piste.cli import main
-    from piste.models import KERNELS
 
     known, before = set(KERNELS), _tree(folder)
     out, err = _stream(), _stream()

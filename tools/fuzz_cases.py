@@ -34,7 +34,8 @@ class Kind:
 
 def prepare(base: Path) -> None:
     """What all cases share: a few reviews, and a small run to damage."""
-    from piste.experiment import Experiment, Record
+    from piste.experiment import Schedule
+    from piste.papers.signgd.presets import stages
     from piste.store import Store
     from piste.values import override
 
@@ -45,7 +46,9 @@ def prepare(base: Path) -> None:
         (data / f"{part}.csv.gz").write_bytes(_table([(a, part + b) for a, b in rows]))
     sizes = {"task.samples": 2, "task.dimension": 8, "task.noise-coordinates": 2}
     sizes |= {"task.test-samples": 2, "model.key-width": 2, "model.value-width": 2}
-    small = override(Experiment(steps=2, record=Record(chunk=4)), sizes)
+    small = override(
+        dataclasses.replace(stages(), steps=2, record=Schedule(chunk=4)), sizes
+    )
     Store(base / "made").run(small, "made")
 
 
@@ -141,13 +144,13 @@ def _misspelt(chance: random.Random, name: str) -> str:
 
 def some_preset(chance: random.Random) -> tuple[str, object]:
     """A preset, and its experiment."""
-    from piste.experiment import Experiment
     from piste.papers import papers, preset
+    from piste.papers.signgd.presets import stages
 
     names = [f"{p.name}/{n}" for p in papers().values() for n in p.presets]
     name = chance.choice(names)
     if chance.random() < 0.05:
-        return chance.choice([_misspelt(chance, name), *ODD]), Experiment()
+        return chance.choice([_misspelt(chance, name), *ODD]), stages()
     return name, preset(name)
 
 
@@ -220,9 +223,13 @@ def file_words(chance: random.Random, folder: Path) -> list[str]:
         "é = 1",
         "#",
     ]
-    texts += ["from piste.models import kernel\nkernel('[red]')(lambda q, k: q @ k.T)"]
-    texts += ["from piste.models import kernel\nkernel('mine')(lambda q, k: 0)"]
-    texts += ["from piste.models import kernel\nkernel('mine')(lambda q, k: q @ k.T)"]
+    texts += [
+        "from piste.attention import kernel\nkernel('[red]')(lambda q, k: q @ k.T)"
+    ]
+    texts += ["from piste.attention import kernel\nkernel('mine')(lambda q, k: 0)"]
+    texts += [
+        "from piste.attention import kernel\nkernel('mine')(lambda q, k: q @ k.T)"
+    ]
     (folder / "mine.py").write_text(chance.choice(texts), "utf-8")
     file = chance.choice(["mine.py"] * 8 + ["nowhere.py", ".", *ODD])
     words = ["run", "signgd/stages", "--with", file, *chance.choice(

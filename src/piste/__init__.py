@@ -1,9 +1,12 @@
 """piste: a laboratory for the training dynamics of transformers.
 
->>> import piste
->>> experiment = piste.preset("signgd/stages", seed=3, **{"rule": "adam", "rule.b2": 0.99})
->>> experiment.rule.b2
-0.99
+A preset of a paper, with a word changed, trained and looked at::
+
+    import piste
+
+    experiment = piste.preset("signgd/stages", rule="adam", **{"rule.b2": 0.99})
+    trajectory = piste.run(experiment)
+    piste.stages(trajectory)
 """
 
 import importlib
@@ -14,7 +17,6 @@ _WHERE = {
     "initial_state": "piste.api",
     "preset": "piste.api",
     "run": "piste.api",
-    "sign_contingency": "piste.claims",
     "stages": "piste.api",
     "verify": "piste.api",
     "open_run": "piste.api",

@@ -11,21 +11,21 @@ import xarray as xr
 from piste import claims as _claims
 from piste import console
 from piste.claims import Judgements, Timeline, judge, labelled
-from piste.dynamics import check_size, draw
 from piste.experiment import Experiment
 from piste.papers import find_paper
 from piste.papers import preset as _preset
 from piste.reproduction import Evidence
 from piste.store import Run, Store, run_in_memory
 from piste.store import open_run as _open_run
+from piste.training import check_size, draw
 from piste.values import override
 
 
 def preset(name: str, **changes: Any) -> Experiment:
     """The experiment of a preset, with dotted fields changed.
 
-    >>> preset("signgd/stages", seed=3, **{"task.noise_scale": 4.0}).task.noise_scale
-    4.0
+    ``preset("signgd/stages", seed=3, **{"task.noise_scale": 4.0})`` changes the seed and a
+    field of the task.
     """
     return override(_preset(name), changes)
 

@@ -14,6 +14,7 @@ from types import ModuleType
 from typing import Any
 
 from piste.errors import InputError, field_error, reason
+from piste.installed import bring_members
 
 PREFIX = "piste_with_"
 """How the modules of users' files are named; their digest follows."""
@@ -34,6 +35,7 @@ def import_file(path: Path | None) -> ModuleType | None:
         raise field_error("with", path, f"cannot be read ({error.strerror})") from None
     if name in sys.modules:
         return sys.modules[name]
+    bring_members()  # the file must not take the name of a member that comes later
     spec = importlib.util.spec_from_loader(name, _Source(name, path))
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)

@@ -5,14 +5,14 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from piste.models import AbstractModel, TwoLayer
-from piste.rules import AbstractRule, SignGD
-from piste.tasks import AbstractTask, SignalNoise
+from piste.models import AbstractModel
+from piste.rules import AbstractRule
+from piste.tasks import AbstractTask
 from piste.values import digest, fields_of, option, value
 
 
 @value
-class Record:
+class Schedule:
     """When to measure: every step at first, then ever more thinly."""
 
     dense: int = option(default=200, minimum=1)
@@ -29,9 +29,9 @@ class Record:
     def times(self, steps: int) -> np.ndarray:
         """The recorded steps, from 0 to ``steps``, both included.
 
-        >>> Record(dense=4).times(20).tolist()
+        >>> Schedule(dense=4).times(20).tolist()
         [0, 1, 2, 3, 4, 6, 8, 12, 16, 20]
-        >>> Record(every=8).times(20).tolist()
+        >>> Schedule(every=8).times(20).tolist()
         [0, 8, 16, 20]
         """
         if self.every:
@@ -45,7 +45,7 @@ class Record:
     def count(self, steps: int) -> int:
         """How many times there are, known without a list of them.
 
-        >>> Record(dense=4).count(20), Record(dense=10**12).count(10**12)
+        >>> Schedule(dense=4).count(20), Schedule(dense=10**12).count(10**12)
         (10, 1000000000001)
         """
         if self.every:
@@ -74,15 +74,15 @@ class Record:
 class Experiment:
     """Task, model, rule, length, seed and arithmetic: one frozen value, one run."""
 
-    task: AbstractTask = SignalNoise()
+    task: AbstractTask
     """The data distribution."""
-    model: AbstractModel = TwoLayer()
+    model: AbstractModel
     """What is trained."""
-    rule: AbstractRule = SignGD()
+    rule: AbstractRule
     """How it is trained."""
     steps: int = option(default=2000, minimum=1)
     """Training steps, $T$."""
-    record: Record = Record()
+    record: Schedule = Schedule()
     """When to measure."""
     seed: int = option(default=0, minimum=0, maximum=2**63 - 1)
     """Seed of all random streams."""

@@ -2,38 +2,50 @@
 
 A family is filled by a decorator (``@task("signal-noise")``, ``@kernel("softmax")``), and
 piste's own members use the same one. Whatever reads a name (Python, JSON, the command
-line) looks it up here, so a member that a user brings works wherever ours do.
+line) looks it up here, so a member that a user brings works wherever ours do. Installed
+papers are imported when a name is looked for that is not there yet.
 """
 
 import re
-from collections.abc import Iterator, Mapping
-from typing import Any, TypeVar
+from collections.abc import Iterator
+from typing import Any, Generic, TypeVar
 
 from piste.errors import InputError, did_you_mean, field_error
+from piste.installed import bring_members
 
 M = TypeVar("M")
 
 NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
-"""Names are words of commands and parts of folders."""
+"""Names of members that are words of commands and parts of folders."""
+PHRASE = re.compile(r".*\S.*")
+"""Names of members that are only read."""
+_ALLOWED = {NAME: "words of a–z and 0–9, joined by -", PHRASE: "a few words"}
 
 
-class Family(Mapping[str, M]):
+class Family(Generic[M]):
     """The members of one noun by name, in alphabetical order."""
 
-    def __init__(self, noun: str):
+    def __init__(self, noun: str, names: re.Pattern[str] = NAME):
         self.noun = noun
         """What a member is called, and the field that names it: ``rule``."""
+        self.names = names
+        """What a member may be named."""
         self._members: dict[str, M] = {}
 
     def add(self, name: str, member: M) -> None:
         """Add a member under a name that is free."""
-        if not isinstance(name, str) or not NAME.fullmatch(name):
-            rule = "must be words of a–z and 0–9, joined by -"
-            raise field_error(self.noun, name, rule)
+        if not getattr(member, "__module__", "").startswith("piste."):
+            bring_members()  # a stranger must not take a name before its owner comes
+        self.check_name(name)
+        self._members[name] = member
+
+    def check_name(self, name: str) -> None:
+        """Refuse a name that is none, or that another member has."""
+        if not isinstance(name, str) or not self.names.fullmatch(name):
+            raise field_error(self.noun, name, f"must be {_ALLOWED[self.names]}")
         if name in self._members:
             rule = "is the name of another one already; choose another name"
             raise field_error(self.noun, name, rule)
-        self._members[name] = member
 
     def remove(self, name: str) -> None:
         """Take a member out again."""
@@ -45,15 +57,46 @@ class Family(Mapping[str, M]):
         expected = f"must be one of {', '.join(self)}{near}"
         return field_error(path or self.noun, name, expected)
 
+    def get(self, name: str) -> M | None:
+        """The member of a name, if there is one."""
+        return self[name] if name in self else None
+
+    def keys(self) -> list[str]:
+        """All names."""
+        return list(self)
+
+    def items(self) -> list[tuple[str, M]]:
+        """All members with their names."""
+        return [(name, self._members[name]) for name in self]
+
+    def values(self) -> list[M]:
+        """All members."""
+        return [self._members[name] for name in self]
+
+    def __contains__(self, name: object) -> bool:
+        # Only a name that is not there yet is worth the wait.
+        if name not in self._members:
+            bring_members()
+        return name in self._members
+
     def __getitem__(self, name: str) -> M:
+        if name not in self:
+            raise KeyError(name)
         return self._members[name]
 
     def __iter__(self) -> Iterator[str]:
+        bring_members()
         # Sorted, because members come in whatever order their modules are imported.
         return iter(sorted(self._members))
 
     def __len__(self) -> int:
+        bring_members()
         return len(self._members)
+
+    def newest_first(self) -> list[M]:
+        """All members, the one that was added last before the others."""
+        bring_members()
+        return list(reversed(self._members.values()))
 
     def __repr__(self) -> str:
         return f"<{self.noun}: {', '.join(self)}>"

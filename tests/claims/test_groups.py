@@ -5,14 +5,14 @@ import xarray as xr
 
 from piste.claims import by_experiment, labelled, one_experiment
 from piste.errors import InputError
-from piste.experiment import Experiment
 from piste.rules import Adam
 from piste.values import override, to_json
+from support.signgd import experiment as signgd_experiment
 
 
 def run(seed: int = 0, **changes) -> xr.Dataset:
     """A trajectory of which only the experiment is known."""
-    given = override(Experiment(seed=seed), changes)
+    given = override(signgd_experiment(seed=seed), changes)
     return xr.Dataset(attrs={"experiment": to_json(given)})
 
 

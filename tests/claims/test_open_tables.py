@@ -16,6 +16,7 @@ from piste.claims import (
     stages,
 )
 from piste.errors import InputError
+from support.families import forgotten
 
 LOSS = xr.Dataset({"train_loss": ("step", [1.0, 0.5, 0.1])}, {"step": [0, 1, 2]})
 
@@ -23,11 +24,8 @@ LOSS = xr.Dataset({"train_loss": ("step", [1.0, 0.5, 0.1])}, {"step": [0, 1, 2]}
 @pytest.fixture(autouse=True)
 def tables():
     """What a test adds is gone after it."""
-    before = dict(DETECTORS), dict(RUN_CLAIMS)
-    yield
-    for table, kept in zip((DETECTORS, RUN_CLAIMS), before, strict=True):
-        table.clear()
-        table.update(kept)
+    with forgotten():
+        yield
 
 
 def test_ours_are_in_the_table_and_no_two_read_the_same_probes():

@@ -6,19 +6,11 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from piste.claims import (
-    Crossing,
-    Status,
-    Turning,
-    detect,
-    misaligned,
-    sign_contingency,
-    stages,
-    summary,
-)
-from piste.claims.contingency import GROUPS, kept
+from piste.claims import Crossing, Status, Turning, stages, summary
 from piste.claims.stage_rules import Span, find_boundaries, timeline_of
 from piste.errors import InputError
+from piste.papers.signgd.contingency import GROUPS, kept, misaligned, sign_contingency
+from piste.papers.signgd.stages import detect
 
 
 def series(values, steps=None):

@@ -8,15 +8,15 @@ from piste.cli import main
 from piste.cli.arguments import Parser
 from piste.cli.papers import command_line
 from piste.papers import bring_file, find_paper, papers, preset
-from support.brought import forgotten
+from support.families import forgotten
 
 HEAD = """
 from piste.experiment import Experiment
-from piste.models import KernelLayer
+from piste.papers.kernels.models import KernelLayer
 from piste.papers import Paper, Preset
 from piste.reproduction import RunStudy
 from piste.rules import GD
-from piste.tasks import TokenRegression
+from piste.papers.kernels.tasks import TokenRegression
 
 PAPER = Paper(name={name!r}, title="T", authors="A", venue="V", link="L", summary="S",
               package={package}, presets={{"small-one": Preset("a small one", "1 s")}})
@@ -32,7 +32,8 @@ def studies(quick):
 """
 OTHER = """
 def studies(quick):
-    return [RunStudy("s", "m", (Experiment(steps=1),))]
+    run = Experiment(TokenRegression(), KernelLayer(), GD(), steps=1)
+    return [RunStudy("s", "m", (run,))]
 """
 
 

@@ -14,7 +14,10 @@ from piste.papers import Paper, Preset
 PAPER = Paper(name={name!r}, title="T", authors="A", venue="V", link="L", summary="S",
               package={package!r}, presets={{"small": Preset("a small one", "1 s")}})
 """
-MAKES = "from piste.experiment import Experiment\ndef small(): return {what}\n"
+MAKES = """import dataclasses
+from piste.papers.signgd.presets import stages
+def small(): return {what}
+"""
 
 _numbers = itertools.count()
 
@@ -162,7 +165,7 @@ def test_presets_that_cannot_be_made(install, capsys, tmp_path, parts, fault):
 
 
 WHOLE = {
-    "presets": MAKES.format(what="Experiment(steps=1)"),
+    "presets": MAKES.format(what="dataclasses.replace(stages(), steps=1)"),
     "studies": "from piste.reproduction import RunStudy\nfrom .presets import small\n"
     "def studies(quick): return (RunStudy('s', 'm', (small(),)),)\n",
     "claims": "CLAIMS = ()",
@@ -228,9 +231,9 @@ def test_broken_parts_are_found_before_anything_runs(
 
 SMALL = (
     "from piste.experiment import Experiment\n"
-    "from piste.models import KernelLayer\n"
+    "from piste.papers.kernels.models import KernelLayer\n"
     "from piste.rules import GD\n"
-    "from piste.tasks import TokenRegression\n"
+    "from piste.papers.kernels.tasks import TokenRegression\n"
     "task = TokenRegression(sequences=1, length=2, dimension=2)\n"
     "def small(): return Experiment(task, KernelLayer(heads=1), GD(), steps=1)\n"
 )

@@ -4,8 +4,9 @@ import jax.numpy as jnp
 import jaxtyping
 import pytest
 
-from piste.models import TwoLayerWeights, attend
-from piste.models.attention import softmax
+from piste.attention import attend
+from piste.attention.kernels import softmax
+from piste.papers.signgd.models import TwoLayerWeights
 
 
 def test_a_wrong_shape_is_refused():

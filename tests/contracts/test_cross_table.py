@@ -7,22 +7,22 @@ import jax
 import numpy as np
 import pytest
 
-from piste import dynamics
+from piste import training
+from piste.attention import KERNELS
 from piste.datasets import TextSet
 from piste.errors import InputError
-from piste.experiment import Experiment, Record
-from piste.models import (
-    KERNELS,
-    MODELS,
-    Classifier,
-    KernelLayer,
-    OneHot,
-    Stack,
-    TwoLayer,
-)
+from piste.experiment import Experiment, Schedule
+from piste.models import MODELS, Classifier
+from piste.papers.decision_lists.models import OneHot
+from piste.papers.decision_lists.tasks import DecisionLists
+from piste.papers.kernels.models import KernelLayer
+from piste.papers.kernels.tasks import TokenRegression
+from piste.papers.signgd.models import Stack, TwoLayer
+from piste.papers.signgd.tasks import SignalNoise
 from piste.registry import name_of
 from piste.rules import RULES
-from piste.tasks import TASKS, DecisionLists, SignalNoise, Text, TokenRegression
+from piste.tasks import TASKS, Text
+from support.signgd import experiment as signgd_experiment
 from support.small import finish
 
 STEPS = 50
@@ -96,19 +96,19 @@ def experiment(row: str, kernel: str, rule: str) -> Experiment:
         model=dataclasses.replace(model, kernel=kernel),
         rule=RULES[rule](**SETTINGS.get(rule, RATE)),
         steps=STEPS,
-        record=Record(dense=1, test_every=8, chunk=8),
+        record=Schedule(dense=1, test_every=8, chunk=8),
     )
 
 
 @functools.cache
-def start(row: str) -> dynamics.InitialState:
+def start(row: str) -> training.InitialState:
     """The same for all kernels and rules, and slow to compile."""
-    return dynamics.draw(experiment(row, "softmax", "gd"))
+    return training.draw(experiment(row, "softmax", "gd"))
 
 
-def built(given: Experiment, row: str) -> dynamics.System:
-    form = dynamics.find_form(given).build(given, start(row), False)
-    return dynamics.System(form, given.rule)
+def built(given: Experiment, row: str) -> training.System:
+    form = training.find_form(given).build(given, start(row), False)
+    return training.System(form, given.rule)
 
 
 @jax.jit
@@ -117,7 +117,7 @@ def gradient(form, params, step):
     return form.loss_and_gradient(params, step)
 
 
-def stepped(system: dynamics.System):
+def stepped(system: training.System):
     """50 steps of the rule on the form; the engine compiles the same two calls."""
     form, state = system.form, system.start()
     transform, losses = system.rule.transform(form.norm), []
@@ -145,7 +145,7 @@ def test_what_can_run_runs(row, kernel):
 def test_the_flow_runs(row, kernel):
     given = experiment(row, kernel, "flow")
     system = dataclasses.replace(built(given, row), only=("train_loss",))
-    done = finish(system, dynamics.Plan.of(given))
+    done = finish(system, training.Plan.of(given))
     losses = done.records["train_loss"]
     assert int(done.state.step) == STEPS and int(done.state.diverged) < 0
     assert np.isfinite(losses).all() and losses[-1] < losses[0]
@@ -171,9 +171,9 @@ WRONG = [
 def test_a_model_that_cannot_read_a_task_says_so(task, model):
     tasks = {name_of(t): t for t, _ in TABLE.values()}
     models = {name_of(m): m for _, m in TABLE.values()}
-    given = Experiment(task=tasks[task], model=models[model])
+    given = signgd_experiment(task=tasks[task], model=models[model])
     with pytest.raises(InputError) as caught:
-        dynamics.build(given)
+        training.build(given)
     line = str(caught.value)
     right = [m for t, m in PAIRS if t == task]
     assert line.startswith(f"model = {model}: cannot read the data of task {task}")
@@ -193,7 +193,7 @@ NO_FORM = [
 def test_a_form_that_does_not_hold_says_so(row, kernel, rule, form):
     given = dataclasses.replace(experiment(row, kernel, rule), form=form)
     with pytest.raises(InputError) as caught:
-        dynamics.build(given)
+        training.build(given)
     line = str(caught.value)
     assert line.startswith(f"form = {form}: does not hold") and "\n" not in line
     assert kernel in line and "must be auto" in line
@@ -203,4 +203,4 @@ def test_the_flow_needs_an_exact_loss():
     task = DecisionLists(400, 6, 2, distribution="iid")
     given = Experiment(task=task, model=OneHot(), rule=RULES["flow"]())
     with pytest.raises(InputError, match="rule = flow: the flow needs an exact loss"):
-        dynamics.build(given)
+        training.build(given)

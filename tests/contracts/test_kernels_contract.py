@@ -5,8 +5,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from piste.models import KERNELS, kernel
-from piste.models.attention import ALONE, COUNT, OTHER, SUM, _divisor
+from piste.attention import KERNELS, kernel
+from piste.attention.kernels import ALONE, COUNT, OTHER, SUM, _divisor
 from piste.testing import check_kernel
 from support.sparsemax import sparsemax
 

@@ -8,35 +8,22 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from piste.dynamics import FORMS, AbstractForm, find_form, form
 from piste.errors import InputError
-from piste.experiment import Experiment, Record
-from piste.models import (
-    MODELS,
-    AbstractModel,
-    Classifier,
-    KernelLayer,
-    OneHot,
-    Stack,
-    TwoLayer,
-    model,
-)
+from piste.experiment import Experiment, Schedule
+from piste.models import MODELS, AbstractModel, Classifier, model
+from piste.papers.decision_lists.models import OneHot
+from piste.papers.decision_lists.tasks import DecisionLists
+from piste.papers.kernels.models import KernelLayer
+from piste.papers.kernels.tasks import TokenRegression
+from piste.papers.signgd.models import Stack, TwoLayer
+from piste.papers.signgd.tasks import NoisyImages, SignalNoise
 from piste.probes import Probe
 from piste.registry import _NAMES, name_of
 from piste.rules import GD, Adam, SignGD
 from piste.streams import Stream, stream
-from piste.tasks import (
-    TASKS,
-    AbstractTask,
-    DecisionLists,
-    NoisyImages,
-    Pathfinder,
-    SignalNoise,
-    Text,
-    TokenRegression,
-    task,
-)
+from piste.tasks import TASKS, AbstractTask, Pathfinder, Text, task
 from piste.testing import check_form, check_model, check_task
+from piste.training import FORMS, AbstractForm, find_form, form
 from support.small import reviews
 
 SIGNAL = SignalNoise(samples=3, dimension=12, noise_coordinates=4, test_samples=4)
@@ -71,7 +58,7 @@ PLAIN = GD(0.1)
 
 
 def trained(task, model, rule=PLAIN, form="auto"):
-    record = Record(dense=1, test_every=8, chunk=8)
+    record = Schedule(dense=1, test_every=8, chunk=8)
     return Experiment(task, model, rule, steps=4, record=record, form=form)
 
 

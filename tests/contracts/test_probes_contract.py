@@ -6,9 +6,9 @@ import jax
 import numpy as np
 import pytest
 
-from piste import dynamics
+from piste import training
+from piste.papers.signgd.probes import LAYERS, PROBES, TwoTokenView
 from piste.probes import BROUGHT, Probe, probe
-from piste.probes.two_token import LAYERS, PROBES, TwoTokenView
 from piste.testing import check_probe
 from support.small import REGRESSION, finish, run, small
 
@@ -18,7 +18,7 @@ NAMES = [probe.name for probe in PROBES]
 
 @functools.cache
 def system():
-    return dynamics.build(small(form="exact"))
+    return training.build(small(form="exact"))
 
 
 def test_names_and_symbols_are_unique():
@@ -32,7 +32,7 @@ def test_every_probe_passes_the_contract(name):
 
 
 def test_probes_of_a_regression_pass_it_too():
-    regression = dynamics.build(REGRESSION)
+    regression = training.build(REGRESSION)
     for each in regression.probes():
         check_probe(each.name, regression)
 
@@ -120,7 +120,7 @@ def test_a_probe_that_is_added_between_two_runs_is_measured_by_the_second_alone(
     experiment = small(form="exact", steps=20)
 
     def measured():
-        return finish(dynamics.build(experiment), dynamics.Plan.of(experiment)).records
+        return finish(training.build(experiment), training.Plan.of(experiment)).records
 
     before = set(measured())
     probe("mine", of=TwoTokenView, **GOOD)(spread)

@@ -10,13 +10,12 @@ from pathlib import Path
 import pytest
 
 import piste
-from piste import probes
 from piste.brought import import_file
 from piste.cli import main
 from piste.cli.arguments import Parser, overrides
-from piste.dynamics.engine import CURVATURE
 from piste.probes import OFTEN, RARELY, Probe
 from piste.store import inputs_of
+from piste.training.engine import CURVATURE
 from piste.values import override
 from support.families import forgotten
 
@@ -128,10 +127,10 @@ def test_the_glossary_has_every_axis_of_our_probes():
     table = PAGE.partition("## Words for axes")[2]
     words = set(re.findall(r"^\| `(\w+)` \| \S", table, re.M))
     used = {OFTEN, RARELY, *CURVATURE.dims}
-    for module in pkgutil.iter_modules(probes.__path__):
-        for given in vars(
-            importlib.import_module(f"piste.probes.{module.name}")
-        ).values():
+    for name in pkgutil.walk_packages(piste.__path__, "piste."):
+        if name.name.rpartition(".")[2] not in ("probes", "classification"):
+            continue
+        for given in vars(importlib.import_module(name.name)).values():
             several = given.values() if isinstance(given, dict) else given
             several = several if isinstance(given, (dict, tuple)) else (given,)
             used |= {dim for p in several if isinstance(p, Probe) for dim in p.dims}

@@ -18,7 +18,7 @@ from piste.cli import main
 from piste.papers import bring_file, find_paper
 from piste.reproduction import Evidence
 from piste.store import inputs_of
-from support.brought import forgotten
+from support.families import forgotten
 
 FILE = Path(__file__).parents[2] / "examples" / "imbalance.py"
 

@@ -7,9 +7,8 @@ import jax
 import numpy as np
 import pytest
 
-from piste.dynamics import Plan, build, draw, train
 from piste.errors import InputError
-from piste.experiment import Experiment, Record
+from piste.experiment import Experiment, Schedule
 from piste.landscape import (
     planes,
     stored,
@@ -19,13 +18,15 @@ from piste.landscape import (
     trajectory,
     two_stage,
 )
-from piste.landscape.survey import Comparison, Survey
-from piste.models import OneHot
+from piste.landscape.comparison import Comparison
+from piste.landscape.survey import Survey
+from piste.papers.decision_lists.models import OneHot
+from piste.papers.decision_lists.tasks import DecisionLists
 from piste.reproduction.landscapes import compare
 from piste.rules import GD
 from piste.store import Store, save_state
-from piste.tasks import DecisionLists
 from piste.testing import assert_close
+from piste.training import Plan, build, draw, train
 from piste.values import override
 from support.faults import flip
 from support.small import REGRESSION, small
@@ -35,7 +36,7 @@ LISTS = Experiment(
     model=OneHot(init_scale=0.5),
     rule=GD(0.5),
     steps=10,
-    record=Record(dense=5, chunk=8),
+    record=Schedule(dense=5, chunk=8),
 )
 TINY = Comparison(points=5, models=2, directions=2, snapshots=4, steps_two=12)
 

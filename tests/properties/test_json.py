@@ -13,6 +13,7 @@ from piste.registry import name_of
 from piste.rules import RULES
 from piste.tasks import TASKS
 from piste.values import digest, fields_of, from_json, override, to_json
+from support.signgd import DEFAULT
 from support.strategies import experiments, members
 
 FAMILY = {**TASKS, **MODELS, **RULES}
@@ -38,7 +39,7 @@ def test_experiments_round_trip_through_json(experiment):
 @given(experiments())
 def test_experiments_round_trip_through_strings(experiment):
     words = {name: str(setting) for name, setting in fields_of(experiment).items()}
-    assert override(Experiment(), words) == experiment
+    assert override(DEFAULT, words) == experiment
 
 
 @given(experiments())

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from piste.landscape.survey import Comparison
+from piste.landscape.comparison import Comparison
 from piste.reproduction import (
     CalculationStudy,
     Evidence,

@@ -2,10 +2,10 @@ import dataclasses
 
 import pytest
 
-from piste.experiment import Experiment, Record
-from piste.models import TwoLayer
+from piste.experiment import Experiment, Schedule
+from piste.papers.signgd.models import TwoLayer
+from piste.papers.signgd.tasks import SignalNoise
 from piste.rules import Adam
-from piste.tasks import SignalNoise
 
 
 @pytest.fixture(scope="session")
@@ -13,7 +13,7 @@ def tiny() -> Experiment:
     """Six chunks in a second; Adam, so that the rule has a state to restore."""
     task = SignalNoise(samples=5, dimension=60, noise_coordinates=12, test_samples=30)
     model = TwoLayer(key_width=6, value_width=3)
-    record = Record(dense=20, test_every=3, chunk=8)
+    record = Schedule(dense=20, test_every=3, chunk=8)
     return Experiment(task, model, Adam(learning_rate=1e-3), steps=80, record=record)
 
 

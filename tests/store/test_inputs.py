@@ -11,17 +11,21 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from piste.attention import KERNELS, kernel
 from piste.datasets import ImageSet, cache, digits, mnist
 from piste.errors import InputError
 from piste.experiment import Experiment
-from piste.landscape.survey import Comparison, Survey
-from piste.models import KERNELS, Classifier, TwoLayer, kernel
+from piste.landscape.comparison import Comparison
+from piste.landscape.survey import Survey
+from piste.models import Classifier
+from piste.papers.signgd.models import TwoLayer
+from piste.papers.signgd.tasks import NoisyImages
 from piste.rules import SignGD
 from piste.store import Manifest, Store, inputs, inputs_of, runs
 from piste.store.manifest import environment
 from piste.store.sealed import seal
 from piste.sweeps import Sweep, sweep_parts
-from piste.tasks import NoisyImages, Text
+from piste.tasks import Text
 from piste.values import override, to_json
 
 

@@ -8,12 +8,12 @@ import pytest
 import xarray as xr
 
 from piste.api import open_run
-from piste.dynamics import Plan
 from piste.errors import InputError
-from piste.probes import two_token
+from piste.papers.signgd import probes as two_token
 from piste.rules import GD
 from piste.store import FORMAT, Store, run_in_memory
 from piste.store.sealed import seal_json, unseal_json
+from piste.training import Plan
 
 
 class Crash(Exception):
@@ -236,7 +236,7 @@ def test_records_of_other_probes_are_not_continued(tiny, tmp_path, monkeypatch):
     with pytest.raises(Crash):
         store.run(tiny, "tiny", crash_after(1))
     fewer = two_token.PROBES[:-1]
-    monkeypatch.setattr("piste.dynamics.two_layer.PROBES", fewer)
+    monkeypatch.setattr("piste.papers.signgd.forms.two_layer.PROBES", fewer)
     with pytest.raises(InputError, match="other things .test_error.*--fresh") as caught:
         store.run(tiny, "tiny")
     assert "\n" not in str(caught.value)

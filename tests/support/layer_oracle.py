@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from piste.probes.reference import attention_row
+from support.reference import attention_row
 
 
 def attention(kernel, weights, x):

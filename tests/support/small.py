@@ -6,17 +6,18 @@ from dataclasses import dataclass
 import jax
 import numpy as np
 
-from piste import dynamics
+from piste import training
 from piste.datasets import TextSet
 from piste.errors import InputError
-from piste.experiment import Experiment, Record
-from piste.models import KernelLayer
+from piste.experiment import Experiment, Schedule
+from piste.papers.kernels.models import KernelLayer
+from piste.papers.kernels.tasks import TokenRegression
 from piste.rules import Adam
-from piste.tasks import TokenRegression
 from piste.values import override
+from support.signgd import DEFAULT
 
 SMALL = override(
-    Experiment(),
+    DEFAULT,
     {
         "task.samples": 6,
         "task.dimension": 60,
@@ -37,7 +38,7 @@ REGRESSION = Experiment(
     model=KernelLayer(heads=2, width=3, values="random"),
     rule=Adam(0.01),
     steps=20,
-    record=Record(dense=5, chunk=8),
+    record=Schedule(dense=5, chunk=8),
 )
 """A layer of attention with two heads on three sequences."""
 SHORT_REGRESSION = override(
@@ -76,7 +77,7 @@ def forms_of(rule: str) -> list[str]:
     found = []
     for form in ("full", "reduced", "exact", "gram"):
         try:
-            found.append(dynamics.choose_form(small(rule, form=form)))
+            found.append(training.choose_form(small(rule, form=form)))
         except InputError:
             continue
     return found
@@ -86,21 +87,21 @@ def forms_of(rule: str) -> list[str]:
 class Run:
     """A finished run: what was recorded, when, and the last state."""
 
-    system: dynamics.System
-    plan: dynamics.Plan
+    system: training.System
+    plan: training.Plan
     records: dict[str, np.ndarray]
-    state: dynamics.State
+    state: training.State
 
 
 @functools.cache
 def run(experiment: Experiment) -> Run:
     """Train an experiment; each is trained once."""
-    return finish(dynamics.build(experiment), dynamics.Plan.of(experiment))
+    return finish(training.build(experiment), training.Plan.of(experiment))
 
 
-def finish(system: dynamics.System, plan: dynamics.Plan) -> Run:
+def finish(system: training.System, plan: training.Plan) -> Run:
     """Train a system through a plan and join its chunks."""
-    chunks = list(dynamics.train(system, plan, system.start()))
+    chunks = list(training.train(system, plan, system.start()))
     names = chunks[0].records
     records = {
         name: np.concatenate([chunk.records[name] for chunk in chunks])
@@ -110,9 +111,9 @@ def finish(system: dynamics.System, plan: dynamics.Plan) -> Run:
 
 
 @functools.cache
-def start(experiment: Experiment) -> dynamics.InitialState:
+def start(experiment: Experiment) -> training.InitialState:
     """The data and the initial weights of an experiment."""
-    return dynamics.draw(experiment)
+    return training.draw(experiment)
 
 
 def stacked(trees):

@@ -6,16 +6,14 @@ import typing
 
 from hypothesis import strategies as st
 
-from piste.experiment import Experiment, Record
-from piste.models import MODELS, Classifier, Stack
+from piste.experiment import Experiment, Schedule
+from piste.models import MODELS, Classifier
+from piste.papers.decision_lists.tasks import DecisionLists
+from piste.papers.kernels.tasks import TokenRegression
+from piste.papers.signgd.models import Stack
+from piste.papers.signgd.tasks import NoisyImages, SignalNoise
 from piste.rules import RULES
-from piste.tasks import (
-    TASKS,
-    DecisionLists,
-    NoisyImages,
-    SignalNoise,
-    TokenRegression,
-)
+from piste.tasks import TASKS
 
 
 def _field(field: dataclasses.Field, kind: type) -> st.SearchStrategy:
@@ -115,7 +113,7 @@ def experiments() -> st.SearchStrategy[Experiment]:
         "task": st.one_of([members(cls) for cls in TASKS.values()]),
         "model": st.one_of([members(cls) for cls in MODELS.values()]),
         "rule": st.one_of([members(cls) for cls in RULES.values()]),
-        "record": members(Record),
+        "record": members(Schedule),
     }
     return st.builds(Experiment, **parts)
 

@@ -6,6 +6,8 @@ from piste.errors import InputError, InputWarning, one_line, reason, shown
 from piste.experiment import Experiment
 from piste.rules import SignGD
 from piste.values import from_json, override, to_json
+from support.signgd import DEFAULT
+from support.signgd import experiment as signgd_experiment
 
 
 def message(call) -> str:
@@ -43,9 +45,7 @@ def test_malformed_json_is_one_line(data, line):
 
 def test_a_class_that_is_none_with_a_field_of_it():
     changes = {"task": {"type": {}}, "task.samples": 5}
-    assert "task = {}: must be one of" in message(
-        lambda: override(Experiment(), changes)
-    )
+    assert "task = {}: must be one of" in message(lambda: override(DEFAULT, changes))
 
 
 @pytest.mark.parametrize(
@@ -54,27 +54,25 @@ def test_a_class_that_is_none_with_a_field_of_it():
     ids=["30", "5000", "negative", "arabic"],
 )
 def test_whole_numbers_that_no_machine_holds(digits):
-    text = message(lambda: override(Experiment(), {"steps": digits}))
+    text = message(lambda: override(DEFAULT, {"steps": digits}))
     assert "must be at most 9223372036854775807" in text
 
 
 @pytest.mark.parametrize("number", [10**30, 10**5000], ids=["30", "5000"])
 def test_the_same_as_numbers(number):
-    assert "must be at most" in message(lambda: Experiment(steps=number))
-    assert "must be at most" in message(
-        lambda: override(Experiment(), {"steps": number})
-    )
+    assert "must be at most" in message(lambda: signgd_experiment(steps=number))
+    assert "must be at most" in message(lambda: override(DEFAULT, {"steps": number}))
 
 
 def test_numbers_that_are_no_float():
     assert "must be a finite number" in message(lambda: SignGD(10**5000))
     changes = {"rule.learning_rate": 10**5000}
-    assert "must be a finite" in message(lambda: override(Experiment(), changes))
+    assert "must be a finite" in message(lambda: override(DEFAULT, changes))
     assert SignGD(10**30).learning_rate == 1e30
 
 
 def test_the_largest_number_is_still_one():
-    assert override(Experiment(), {"seed": str(2**63 - 1)}).seed == 2**63 - 1
+    assert override(DEFAULT, {"seed": str(2**63 - 1)}).seed == 2**63 - 1
 
 
 @pytest.mark.parametrize(
@@ -82,16 +80,14 @@ def test_the_largest_number_is_still_one():
 )
 def test_control_characters_are_escaped(text):
     for name, value in (("steps", text), (text, "1"), ("rule", text)):
-        said = message(
-            lambda name=name, value=value: override(Experiment(), {name: value})
-        )
+        said = message(lambda name=name, value=value: override(DEFAULT, {name: value}))
         assert "\\" in said
 
 
 def test_bytes_that_are_no_text_are_refused():
     changes = {"task": "text", "model": "classifier", "task.folder": "a\udcffb"}
     assert "task.folder = a\\udcffb: must be text in UTF-8" in message(
-        lambda: override(Experiment(), changes)
+        lambda: override(DEFAULT, changes)
     )
 
 
@@ -115,9 +111,9 @@ def test_a_value_that_cannot_be_shown():
 
 def test_an_experiment_as_html_is_escaped():
     changes = {"task": "text", "model": "classifier", "task.folder": "<b>&"}
-    page = override(Experiment(), changes)._repr_html_()
+    page = override(DEFAULT, changes)._repr_html_()
     assert "&lt;b&gt;&amp;" in page and "<b>" not in page
 
 
 def test_plain_experiments_still_round_trip():
-    assert from_json(Experiment, to_json(Experiment())) == Experiment()
+    assert from_json(Experiment, to_json(DEFAULT)) == DEFAULT

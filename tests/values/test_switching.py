@@ -6,9 +6,13 @@ import piste
 from piste.cli import main
 from piste.errors import InputError, field_error
 from piste.experiment import Experiment
+from piste.papers.kernels.tasks import TokenRegression
+from piste.papers.signgd.tasks import NoisyImages, SignalNoise
 from piste.rules import GD, Adam
-from piste.tasks import NoisyImages, Pathfinder, SignalNoise, TokenRegression
+from piste.tasks import Pathfinder
 from piste.values import change, from_json, override, value
+from support.signgd import DEFAULT
+from support.signgd import experiment as signgd_experiment
 
 
 def test_text_becomes_images_of_as_many_samples():
@@ -33,23 +37,23 @@ def test_what_is_given_anew_is_not_dropped():
 
 
 def test_defaults_that_nobody_chose_are_not_mentioned():
-    assert change(Experiment(rule=Adam()), {"rule": "gd"}).dropped == ()
-    (said,) = change(Experiment(rule=Adam(b1=0.5)), {"rule": "gd"}).dropped
+    assert change(signgd_experiment(rule=Adam()), {"rule": "gd"}).dropped == ()
+    (said,) = change(signgd_experiment(rule=Adam(b1=0.5)), {"rule": "gd"}).dropped
     assert said == "rule = gd: b1 = 0.5 of adam is dropped (gd has no such field)"
 
 
 def test_the_same_class_again_changes_nothing():
-    given = Experiment(rule=Adam(b1=0.5))
+    given = signgd_experiment(rule=Adam(b1=0.5))
     found = change(given, {"rule": "adam", "rule.b2": 0.5})
     assert found.value.rule == Adam(b1=0.5, b2=0.5) and found.dropped == ()
 
 
 def test_a_value_that_is_put_whole_drops_nothing():
-    found = change(Experiment(rule=Adam(b1=0.5)), {"rule": GD(0.5)})
+    found = change(signgd_experiment(rule=Adam(b1=0.5)), {"rule": GD(0.5)})
     assert found.value.rule == GD(0.5) and found.dropped == ()
 
 
-SHORT = Experiment(task=TokenRegression(dimension=8))
+SHORT = signgd_experiment(task=TokenRegression(dimension=8))
 
 
 def test_a_field_that_only_fails_beside_the_new_defaults_is_dropped():
@@ -71,7 +75,7 @@ def test_a_field_that_is_valid_beside_what_is_given_too_is_kept():
 
 def test_several_fields_can_be_dropped_at_once():
     task = SignalNoise(samples=7, test_samples=5, noise_scale=3.0)
-    found = change(Experiment(task=task), {"task": "noisy-images"})
+    found = change(signgd_experiment(task=task), {"task": "noisy-images"})
     assert isinstance(found.value.task, NoisyImages)
     assert found.value.task.samples == NoisyImages().samples
     assert found.value.task.test_samples == 5
@@ -84,12 +88,12 @@ def test_several_fields_can_be_dropped_at_once():
 def test_what_the_user_gives_wrongly_is_an_error_and_no_note():
     changes = {"task": "noisy-images", "task.samples": 7}
     with pytest.raises(InputError, match="^task.samples = 7: must be even"):
-        change(Experiment(), changes)
+        change(DEFAULT, changes)
 
 
 def test_an_error_about_a_field_knows_it():
     with pytest.raises(InputError) as caught:
-        override(Experiment(), {"task.noise-scale": "-1"})
+        override(DEFAULT, {"task.noise-scale": "-1"})
     error = caught.value
     assert (error.field, error.value) == ("task.noise_scale", -1.0)
     assert error.expected == "must be greater than 0"
@@ -97,7 +101,7 @@ def test_an_error_about_a_field_knows_it():
         from_json(Experiment, {"rule": {"type": "adam", "b1": [1]}})
     assert (caught.value.field, caught.value.value) == ("rule.b1", [1])
     with pytest.raises(InputError) as caught:
-        override(Experiment(), {"rule": "adm"})
+        override(DEFAULT, {"rule": "adm"})
     assert (caught.value.field, caught.value.value) == ("rule", "adm")
 
 

@@ -4,29 +4,31 @@ import numpy as np
 import pytest
 
 from piste.errors import InputError
-from piste.experiment import Experiment, Record
-from piste.models import TwoLayer
+from piste.experiment import Experiment, Schedule
+from piste.papers.signgd.models import TwoLayer
+from piste.papers.signgd.tasks import SignalNoise
 from piste.rules import GD, Adam, Lion, SignGD
-from piste.tasks import SignalNoise
 from piste.values import digest, fields_of, from_json, override, to_json
+from support.signgd import DEFAULT
+from support.signgd import experiment as signgd_experiment
 
 RULE_WORDS = "adam, flow, gd, lion, normalised-gd, signgd"
 
 
 def test_override_reaches_every_depth_in_either_spelling():
-    changed = override(Experiment(), {"task.noise_scale": 3, "seed": "4"})
+    changed = override(DEFAULT, {"task.noise_scale": 3, "seed": "4"})
     assert changed.task.noise_scale == 3.0 and changed.seed == 4
-    assert changed == override(Experiment(), {"task.noise-scale": "3.0", "seed": 4})
+    assert changed == override(DEFAULT, {"task.noise-scale": "3.0", "seed": 4})
 
 
 def test_override_leaves_the_original_alone():
-    before = Experiment()
+    before = DEFAULT
     override(before, {"task.samples": 7, "rule": "gd"})
-    assert before == Experiment()
+    assert before == DEFAULT
 
 
 def test_switching_the_class_keeps_shared_fields():
-    base = Experiment(rule=Adam(learning_rate=0.3, b1=0.5, b2=0.6, eps=0.1))
+    base = signgd_experiment(rule=Adam(learning_rate=0.3, b1=0.5, b2=0.6, eps=0.1))
     assert override(base, {"rule": "lion"}).rule == Lion(0.3, b1=0.5, b2=0.6)
     assert override(base, {"rule": "gd"}).rule == GD(0.3)
 
@@ -35,13 +37,13 @@ def test_switching_works_in_any_order_with_the_new_class_fields():
     wanted = Adam(learning_rate=1e-4, b1=0.1, b2=0.2)
     for names in (["rule", "rule.b1", "rule.b2"], ["rule.b2", "rule.b1", "rule"]):
         settings = {"rule": "adam", "rule.b1": 0.1, "rule.b2": "0.2"}
-        changed = override(Experiment(), {name: settings[name] for name in names})
+        changed = override(DEFAULT, {name: settings[name] for name in names})
         assert changed.rule == wanted
 
 
 def test_a_value_can_be_put_whole():
-    assert override(Experiment(), {"rule": GD(0.5)}).rule == GD(0.5)
-    assert override(Experiment(), {"record": Record(dense=3)}).record.dense == 3
+    assert override(DEFAULT, {"rule": GD(0.5)}).rule == GD(0.5)
+    assert override(DEFAULT, {"record": Schedule(dense=3)}).record.dense == 3
 
 
 MISTAKES = [
@@ -104,7 +106,7 @@ def test_a_mistake_is_one_line_that_names_field_value_and_what_is_allowed(
     changes, line
 ):
     with pytest.raises(InputError) as caught:
-        override(Experiment(), changes)
+        override(DEFAULT, changes)
     assert str(caught.value) == line
     assert "\n" not in line
 
@@ -119,16 +121,16 @@ def test_constructors_check_as_overrides_do():
 
 
 def test_from_json_names_an_unknown_field_of_stored_data():
-    data = to_json(Experiment()) | {"stpes": 3}
+    data = to_json(DEFAULT) | {"stpes": 3}
     with pytest.raises(InputError, match="^no field 'stpes'; did you mean 'steps'[?]$"):
         from_json(Experiment, data)
 
 
 def test_fields_of_can_be_given_back():
-    experiment = Experiment(rule=Adam(b1=0.2), steps=7)
+    experiment = signgd_experiment(rule=Adam(b1=0.2), steps=7)
     listed = fields_of(experiment)
     assert listed["rule"] == "adam" and listed["rule.b1"] == 0.2
-    assert override(Experiment(), listed) == experiment
+    assert override(DEFAULT, listed) == experiment
 
 
 def test_digests_are_stable_across_versions():
@@ -136,8 +138,12 @@ def test_digests_are_stable_across_versions():
 
 
 def test_equal_values_have_equal_digests():
-    spelled = Experiment(rule=GD(1), seed=np.int64(3), task=SignalNoise(noise_scale=2))
-    same = Experiment(rule=GD(1.0), seed=3, task=SignalNoise(noise_scale=np.float64(2)))
+    spelled = signgd_experiment(
+        rule=GD(1), seed=np.int64(3), task=SignalNoise(noise_scale=2)
+    )
+    same = signgd_experiment(
+        rule=GD(1.0), seed=3, task=SignalNoise(noise_scale=np.float64(2))
+    )
     assert spelled == same and spelled.digest == same.digest
     assert type(spelled.rule.learning_rate) is float and type(spelled.seed) is int
 
@@ -156,5 +162,5 @@ def test_every_field_and_the_class_count_in_the_digest():
         {"precision": "float32"},
         {"form": "full"},
     ]
-    digests = {override(Experiment(), change).digest for change in changes}
-    assert len(digests | {Experiment().digest}) == len(changes) + 1
+    digests = {override(DEFAULT, change).digest for change in changes}
+    assert len(digests | {DEFAULT.digest}) == len(changes) + 1

@@ -1,13 +1,11 @@
 """Stages, claims and verdicts: what a trajectory shows."""
 
-from .contingency import kept, misaligned, sign_contingency
-from .detectors import DETECTORS, StageDetector, stage_detector
-from .four_stages import attention_at_vanishing, detect, stage_series
+from . import plateau as plateau  # registers its stages
+from .detectors import DETECTORS, StageDetector, stage_detector, stages
 from .groups import Group, by_experiment, labelled, one_experiment
 from .judging import compare, compare_range, decide, differences, undecided
 from .run_claims import RUN_CLAIMS, claim, judge_run
 from .stage_rules import Crossing, Span, Turning, find_boundaries, lasting, timeline_of
-from .stages import stages
 from .statistics import (
     SIGNIFICANCE_LEVEL,
     SignTest,
@@ -24,6 +22,7 @@ from .verdict import (
     Judgements,
     Outcome,
     Verdict,
+    inequality,
     judge,
     margin_text,
 )
@@ -51,28 +50,23 @@ __all__ = [
     "Timeline",
     "Turning",
     "Verdict",
-    "attention_at_vanishing",
     "by_experiment",
     "compare",
     "compare_pairs",
     "compare_range",
     "decide",
-    "detect",
     "differences",
     "fewest_pairs",
     "find_boundaries",
+    "inequality",
     "judge",
-    "kept",
     "labelled",
     "lasting",
     "margin_text",
     "mean_interval",
-    "misaligned",
     "one_experiment",
-    "sign_contingency",
     "sign_test",
     "spread",
-    "stage_series",
     "stages",
     "summary",
     "timeline_of",

@@ -4,14 +4,16 @@ from collections.abc import Callable, Sequence
 
 import xarray as xr
 
-from piste.errors import field_error, reason
+from piste.errors import reason
+from piste.registry import PHRASE, Family
 
+from .by_probes import check_needs
 from .judging import undecided
 from .verdict import Claim, Judgements, Verdict, judge
 
 JudgeRun = Callable[[xr.Dataset], Verdict | Sequence[Verdict]]
 
-RUN_CLAIMS: dict[str, Claim] = {}
+RUN_CLAIMS: Family[Claim] = Family("claim", PHRASE)
 """Claims about a run by name; :func:`claim` adds to it."""
 
 
@@ -23,18 +25,13 @@ def claim(
     ``needs`` names the probes that it reads; runs without them are not judged. ``piste
     run`` and ``piste show`` print the verdicts.
     """
-    if not isinstance(name, str) or not name.strip():
-        raise field_error("claim", name, "must be a few words")
-    if name in RUN_CLAIMS:
-        rule = "is the name of another one already; choose another name"
-        raise field_error("claim", name, rule)
-    if isinstance(needs, str) or not needs:
-        rule = f"must say which probes it needs, not {needs!r}"
-        raise field_error("claim", name, rule)
+    RUN_CLAIMS.check_name(name)
+    check_needs(RUN_CLAIMS.noun, name, needs)
 
     def add(judge_run: JudgeRun) -> JudgeRun:
         careful = _several(statement, judge_run)
-        RUN_CLAIMS[name] = Claim(name, statement, careful, tuple(needs), remark=remark)
+        made = Claim(name, statement, careful, tuple(needs), remark=remark)
+        RUN_CLAIMS.add(name, made)
         return judge_run
 
     return add

@@ -28,6 +28,15 @@ class Condition:
     name: str
     met: bool
     detail: str = ""
+    """The numbers in words, where a reader is to see them."""
+    left: float | None = None
+    """The numbers on both sides, where the condition is an inequality."""
+    right: float | None = None
+
+
+def inequality(name: str, left: float, right: float, met: bool) -> Condition:
+    """A condition that compares two numbers, with both of them."""
+    return Condition(name, bool(met), left=float(left), right=float(right))
 
 
 @dataclass(frozen=True)
@@ -149,7 +158,7 @@ class Judgement:
             "verdict": self.words(),
             "remark": self.claim.remark,
             "figure": self.claim.figure,
-            "instances": [asdict(verdict) for verdict in self.verdicts],
+            "instances": [_plain(verdict) for verdict in self.verdicts],
         }
 
     def __repr__(self) -> str:
@@ -160,6 +169,16 @@ class Judgement:
 
 
 HEADINGS = ("claim", "verdict", "margin (% of the threshold)")
+
+
+def _plain(verdict: Verdict) -> dict[str, Any]:
+    """A verdict as plain data; sides that a condition does not have are left out."""
+    found = asdict(verdict)
+    for condition in found["conditions"]:
+        for side in ("left", "right"):
+            if condition[side] is None:
+                del condition[side]
+    return found
 
 
 class Judgements(list[Judgement]):

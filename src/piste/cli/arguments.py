@@ -121,8 +121,8 @@ def separated(
 ) -> tuple[list[str], list[str]]:
     """A command's own words, and the fields with their values, wherever they stand.
 
-    >>> separated(["--steps", "5", "signgd/stages", "--fresh"], own=["--fresh"])
-    (['signgd/stages', '--fresh'], ['--steps', '5'])
+    >>> separated(["--steps", "5", "paper/preset", "--fresh"], own=["--fresh"])
+    (['paper/preset', '--fresh'], ['--steps', '5'])
     """
     others, fields, rest = [], [], list(words)
     while rest:

@@ -13,7 +13,8 @@ def landscape_command(options, rest: list[str]) -> int:
     base = preset(options.preset)
     from piste.caching import keep_compiled_programs
     from piste.console import console, plain_table, progress, watcher
-    from piste.landscape.survey import Comparison, Survey, check
+    from piste.landscape.comparison import Comparison
+    from piste.landscape.survey import Survey, check
     from piste.reproduction.landscapes import compare, lines
     from piste.values import change, from_json
 

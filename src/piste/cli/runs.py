@@ -16,9 +16,9 @@ def run_command(options, rest: list[str]) -> int:
     base = preset(options.preset)
     from piste.caching import keep_compiled_programs
     from piste.console import console, progress, watcher
-    from piste.dynamics import check_size
     from piste.reproduction import describe_run
     from piste.store import Store
+    from piste.training import check_size
     from piste.values import change
 
     keep_compiled_programs()

@@ -1,42 +1,51 @@
 """Figures: trajectory in, picture out, one style."""
 
-from .generalisation import against_snr, persistence, signal_share, what_it_sees
+from .overview import OVERVIEWS, overview, plain_overview, run_overview, series_table
 from .pathfinder import pathfinder
-from .rules import disparity, rules, similarity
-from .stages import attention, losses, overview, query_key, value_noise
 from .style import (
+    BLACK,
+    BLUE,
+    GREEN,
+    ORANGE,
+    PINK,
+    SKY,
+    YELLOW,
     Picture,
+    both_signs,
     canvas,
     end_label,
     inside_label,
     shade,
     spread_labels,
+    stage_bands,
+    stages_found,
     styled,
+    time_axis,
 )
-from .switches import snapshots, stage_times, switches
 
 __all__ = [
+    "BLACK",
+    "BLUE",
+    "GREEN",
+    "ORANGE",
+    "OVERVIEWS",
+    "PINK",
+    "SKY",
+    "YELLOW",
     "Picture",
-    "against_snr",
-    "attention",
+    "both_signs",
     "canvas",
-    "disparity",
     "end_label",
     "inside_label",
-    "losses",
     "overview",
     "pathfinder",
-    "persistence",
-    "query_key",
-    "rules",
+    "plain_overview",
+    "run_overview",
+    "series_table",
     "shade",
-    "signal_share",
-    "similarity",
-    "snapshots",
     "spread_labels",
-    "stage_times",
+    "stage_bands",
+    "stages_found",
     "styled",
-    "switches",
-    "value_noise",
-    "what_it_sees",
+    "time_axis",
 ]

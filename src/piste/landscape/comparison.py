@@ -1,7 +1,7 @@
 """What to compare of two kernels, and on which planes."""
 
+from piste.attention import KERNELS
 from piste.errors import field_error
-from piste.models import KERNELS
 from piste.values import option, value
 
 from . import planes, surface

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from piste.dynamics import needs_of
-from piste.dynamics.size import STEP, Size, refuse, room_of, size_of, variations
 from piste.experiment import Experiment
+from piste.training import needs_of
+from piste.training.size import STEP, Size, refuse, room_of, size_of, variations
 
 from .comparison import Comparison
 

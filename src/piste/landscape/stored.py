@@ -7,7 +7,6 @@ from pathlib import Path
 import jax
 import numpy as np
 
-from piste.dynamics import State, System
 from piste.errors import InputError
 from piste.experiment import Experiment
 from piste.store import (
@@ -25,6 +24,7 @@ from piste.store import (
     unseal,
 )
 from piste.store.runs import Watch
+from piste.training import State, System
 from piste.values import to_json
 
 from .two_stage import Stage, go_on, second_system

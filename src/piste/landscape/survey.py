@@ -16,13 +16,13 @@ import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 
-from piste.dynamics import State
 from piste.errors import field_error
 from piste.experiment import Experiment
-from piste.models import Classifier, Stack, TwoLayer
+from piste.models import Classifier
 from piste.store import STAGE, Fresh, Inputs, Parts, Place, Store, inputs_of
 from piste.store.runs import Watch
 from piste.streams import Stream, stream
+from piste.training import State
 from piste.values import digest, override, to_json
 
 from . import planes, surface
@@ -216,11 +216,9 @@ def _surface(
 def _plane(survey: Survey, stage: Stage, centre, key) -> tuple[Plane, np.ndarray]:
     """The plane, and what is known of its directions: shares or eigenvalues."""
     kind, nothing = survey.settings.plane, np.full(2, np.nan)
-    rows = isinstance(survey.experiment.model, (TwoLayer, Stack))
-    over = -1 if rows else -2  # where a neuron's entries are
     if kind == "pca":
         return planes.pca(stage.snapshots(), centre)
     if kind == "hessian":
         return planes.hessian(stage.loss, centre)
     drawn = planes.qk if kind == "qk" else planes.random
-    return drawn(centre, key=key, over=over), nothing
+    return drawn(centre, key=key, over=survey.experiment.model.neuron_axis), nothing

@@ -12,7 +12,11 @@ import jax
 import numpy as np
 from jaxtyping import PyTree
 
-from piste.dynamics import (
+from piste.errors import InputError, field_error
+from piste.experiment import Experiment
+from piste.store import CHECKPOINT, Fresh, Store, load_state
+from piste.store.runs import Watch
+from piste.training import (
     Plan,
     State,
     System,
@@ -22,10 +26,6 @@ from piste.dynamics import (
     ranked_forms,
     train,
 )
-from piste.errors import InputError, field_error
-from piste.experiment import Experiment
-from piste.store import CHECKPOINT, Fresh, Store, load_state
-from piste.store.runs import Watch
 from piste.values import override
 
 from .planes import Loss

@@ -12,13 +12,13 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, Key
 
+from piste.attention.heads import attend_heads
+from piste.attention.kernels import KERNELS
 from piste.errors import field_error
 from piste.values import option
 
 from ._base import AbstractModel, model
-from .attention import KERNELS
 from .dropout import dropout
-from .multi_head import attend_heads
 
 SIZES = ("vocabulary", "length", "classes")
 """What the classifier must know of a task to draw its weights."""

@@ -1,7 +1,7 @@
 """Papers: the only place that knows their names."""
 
-from ._base import Paper, Preset, data_at_hand
-from .discovery import bring_file, find_paper, papers, preset
+from piste.papers._base import Paper, Preset, data_at_hand
+from piste.papers.discovery import bring_file, find_paper, papers, preset
 
 __all__ = [
     "Paper",

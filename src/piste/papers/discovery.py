@@ -1,34 +1,26 @@
 """Which papers there are: ours, those of other packages, and those of users' files.
 
-A package brings a paper by an entry point of the group ``piste.papers``. One that is
-broken is left out with a warning; it takes no name of ours and nothing else with it. A
-file brings one by a value ``PAPER``, for this process alone.
+An installed package brings a paper by an entry point (``installed.py``), a file by a value
+``PAPER``, for this process alone.
 """
 
 import re
-import signal
-import warnings
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
 
 from piste.brought import import_file
 from piste.errors import (
     InputError,
-    InputWarning,
-    Interrupted,
     did_you_mean,
     field_error,
-    one_line,
     reason,
     shown,
 )
+from piste.installed import OURS, is_from_user, leave_out, paper_points
 
 from ._base import Paper, Preset
 
-GROUP = "piste.papers"
-OURS = "piste.papers."
-"""How the modules of our own papers begin."""
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 """Names of papers and presets: they are words of commands, and names of folders."""
 TEXTS = ("name", "title", "authors", "venue", "link", "summary", "package", "main")
@@ -40,11 +32,8 @@ _FROM_FILES: dict[str, Paper] = {}
 def papers() -> dict[str, Paper]:
     """All papers, ours and everybody else's, in the order of their names."""
     found = _FROM_FILES.copy()
-    for name, points in sorted(_by_name().items()):
-        if len(points) > 1:
-            packages = " and ".join(_package(point) for point in points)
-            _leave_out(points[0], f"is brought by {packages}; must be by one")
-        elif paper := _load(points[0]):
+    for name, point in paper_points().items():
+        if paper := _load(point):
             found[name] = paper
     return dict(sorted(found.items()))
 
@@ -68,26 +57,11 @@ def bring_file(path: Path | None) -> None:
 
 
 def _check_in_file(paper: Paper, module: str) -> None:
-    if paper.name in {point.name for point in entry_points(group=GROUP)}:
+    if paper.name in paper_points():
         rule = "is the name of an installed paper; choose another name"
         raise field_error("name", paper.name, rule)
     if paper.package != module:
         raise field_error("package", paper.package, "must be __name__ in a file")
-
-
-def _by_name() -> dict[str, list[EntryPoint]]:
-    """Entry points by name; ours keep their names to themselves."""
-    points = sorted(entry_points(group=GROUP), key=lambda point: point.value)
-    ours = {p.name: [p] for p in points if p.value.startswith(OURS)}
-    others: dict[str, list[EntryPoint]] = {}
-    for point in points:
-        if point.value.startswith(OURS):
-            continue
-        if point.name in ours:
-            _leave_out(point, "is the name of a paper of piste; must be another one")
-        else:
-            others.setdefault(point.name, []).append(point)
-    return ours | others
 
 
 def _load(point: EntryPoint) -> Paper | None:
@@ -97,28 +71,11 @@ def _load(point: EntryPoint) -> Paper | None:
         _check(paper, point.name)
         return paper
     except InputError as error:
-        return _leave_out(point, str(error))
+        return leave_out(point, str(error))
     except BaseException as error:
-        if _is_from_user(error):
+        if is_from_user(error):
             raise
-        return _leave_out(point, f"cannot be imported ({reason(error)})")
-
-
-def _is_from_user(error: BaseException) -> bool:
-    """Whether it is Ctrl-C, and not code that raises the same."""
-    if isinstance(error, Interrupted):
-        return True
-    plain = signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    return isinstance(error, KeyboardInterrupt) and plain
-
-
-def _leave_out(point: EntryPoint, fault: str) -> None:
-    about = f"paper '{shown(point.name)}' of {_package(point)}: {fault}; left out"
-    warnings.warn(one_line(about), InputWarning, stacklevel=2)
-
-
-def _package(point: EntryPoint) -> str:
-    return point.dist.name if point.dist else point.value
+        return leave_out(point, f"cannot be imported ({reason(error)})")
 
 
 def _check(paper: Any, point: str = "") -> None:

@@ -25,7 +25,11 @@ class Probe:
     """One line in plain words."""
     compute: Callable[[Any], Float[Array, "..."]]
     dims: tuple[str, ...] = ()
+    """The axes of what is measured."""
+    labels: tuple[str, ...] = ()
+    """Names of the places along the last axis, where they have names."""
     along: str = OFTEN
+    """Whether it is measured at every record or only at some."""
     on_test: bool = False
     """Whether the data is the test set."""
     on_form: bool = False
@@ -43,12 +47,14 @@ def probe(
     symbol: str,
     meaning: str,
     dims: tuple[str, ...] = (),
+    labels: tuple[str, ...] = (),
     along: str = OFTEN,
     on_test: bool = False,
 ):
     """Add a function of a view as a probe: every run that has such a view measures it.
 
-    ``of`` is the class of the view, ``dims`` names the axes of what is measured.
+    ``of`` is the class of the view, ``dims`` names the axes of what is measured, and
+    ``labels`` the places along the last of them.
     """
     if not isinstance(name, str) or not name.isidentifier():
         raise field_error("probe", name, "must be a name that Python takes")
@@ -58,7 +64,9 @@ def probe(
         if name in known:
             rule = "is the name of another probe already; choose another name"
             raise field_error("probe", name, rule)
-        known[name] = Probe(name, symbol, meaning, compute, dims, along, on_test)
+        known[name] = Probe(
+            name, symbol, meaning, compute, dims, labels, along, on_test
+        )
         return compute
 
     return add

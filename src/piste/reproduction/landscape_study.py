@@ -6,11 +6,12 @@ from pathlib import Path
 
 import xarray as xr
 
-from piste.dynamics import choose_form
 from piste.experiment import Experiment
-from piste.landscape.survey import Comparison, Survey
+from piste.landscape.comparison import Comparison
+from piste.landscape.survey import Survey
 from piste.landscape.survey import run as run_survey
 from piste.store import discard
+from piste.training import choose_form
 from piste.values import fields_of
 
 from ._study import Description, Study, Watch, shifted, silent

@@ -6,9 +6,9 @@ from typing import Any
 
 import xarray as xr
 
-from piste.dynamics import choose_form
 from piste.experiment import Experiment
 from piste.store import Run, Store
+from piste.training import choose_form
 from piste.values import fields_of
 
 from ._study import Description, Study, Watch, shifted, silent

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from piste.caching import free_memory, return_freed_memory
 from piste.claims import Judgements, judge
-from piste.dynamics import check_size, load_data
 from piste.figures import Picture
 from piste.store import make_folder
+from piste.training import check_size, load_data
 
 from ._study import Study, Watch, silent
 from .contents import Contents

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from piste.dynamics import choose_form
 from piste.experiment import Experiment
 from piste.store import Parts
 from piste.sweeps import Sweep, run_sweep, sweep_parts
+from piste.training import choose_form
 
 from ._study import Description, Study, Watch, silent
 from .evidence import Evidence

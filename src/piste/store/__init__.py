@@ -12,9 +12,11 @@ from .manifest import FORMAT, STAGE, Manifest, environment, read_manifest
 from .parts import Parts
 from .runs import Interrupted, Run, Store, check_shares, open_run, run_in_memory
 from .sealed import unseal
+from .trajectory import named_axes
 
 __all__ = [
     "CHECKPOINT",
+    "named_axes",
     "FORMAT",
     "STAGE",
     "Found",

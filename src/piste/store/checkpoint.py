@@ -7,8 +7,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from piste.dynamics import State
 from piste.errors import InputError
+from piste.training import State
 
 from .sealed import seal, unseal
 

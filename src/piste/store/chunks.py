@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from piste.dynamics import Chunk
+from piste.training import Chunk
 
 from . import checkpoint
 from .checkpoint import CHECKPOINT

@@ -13,13 +13,13 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from piste.attention import KERNELS, KernelFunction
 from piste.brought import full_name, is_brought, source_digest
 from piste.datasets.cache import VARIABLE
-from piste.dynamics import choose_form, find_form, load_data
 from piste.errors import InputError
 from piste.experiment import Experiment
-from piste.models import KERNELS, KernelFunction
 from piste.probes import BROUGHT
+from piste.training import choose_form, find_form, load_data
 from piste.values import digest, fields_of
 
 

@@ -11,9 +11,9 @@ import jax
 import numpy as np
 import xarray as xr
 
-from piste.dynamics import Plan, State, System, build, choose_form, load_data, train
 from piste.errors import InputError
 from piste.experiment import Experiment
+from piste.training import Plan, State, System, build, choose_form, load_data, train
 from piste.values import to_json
 
 from . import checkpoint, chunks, trajectory

@@ -7,15 +7,13 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from piste.dynamics import Chunk, Plan, System
-from piste.probes import OFTEN, RARELY
-from piste.probes.two_token import LAYERS
+from piste.probes import OFTEN, RARELY, Probe
+from piste.training import Chunk, Plan, System
 
 from .arrays import Arrays, open_arrays
 
 ARRAYS = "trajectory.zarr"
 TIME = "time"
-LAYER = "layer"
 
 _AXES = {
     OFTEN: ("$t$", "training steps taken"),
@@ -40,9 +38,15 @@ def _coordinates(
     step = system.time_step()
     if step is not None:
         found[TIME] = (OFTEN, kept[OFTEN] * float(step), _about(*_AXES[TIME]))
-    if any(LAYER in probe.dims for probe in system.probes()):
-        found[LAYER] = (LAYER, np.array(LAYERS), {})
-    return found
+    return found | {
+        name: (name, np.array(labels), {})
+        for name, labels in named_axes(system.probes()).items()
+    }
+
+
+def named_axes(probes: Iterable[Probe]) -> dict[str, tuple[str, ...]]:
+    """The axes whose places have names, with those names."""
+    return {probe.dims[-1]: probe.labels for probe in probes if probe.labels}
 
 
 def last_step(plan: Plan, chunks: int, diverged: int) -> int:

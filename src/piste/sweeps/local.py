@@ -12,9 +12,9 @@ import numpy as np
 import xarray as xr
 
 from piste.caching import free_memory
-from piste.dynamics import Plan, State, System, build, choose_form, run_chunk
 from piste.probes import OFTEN, Probe
-from piste.store import Fresh, Parts, inputs_of, join_parts
+from piste.store import Fresh, Parts, inputs_of, join_parts, named_axes
+from piste.training import Plan, State, System, build, choose_form, run_chunk
 from piste.values import digest, to_json
 
 from .grid import Cell, Sweep, static_part
@@ -212,7 +212,8 @@ def _labelled(cells, probes, plan, kept: Records, diverged) -> xr.Dataset:
         "step": plan.times,
         "test_step": plan.times[plan.tests],
     }
-    return xr.Dataset(arrays, coords | fields)
+    names = {n: np.array(labels) for n, labels in named_axes(probes).items()}
+    return xr.Dataset(arrays, coords | names | fields)
 
 
 def _coordinate(field: str) -> str:

@@ -8,8 +8,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from piste.dynamics import AbstractForm, System, build, find_form
 from piste.experiment import Experiment
+from piste.training import AbstractForm, System, build, find_form
 
 from ._contract import alike, dtypes_of, finite, require
 from ._probes import check_array, check_words

@@ -4,8 +4,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from piste.models.attention import KERNELS, OTHER, Kernel, normalised_fault
-from piste.models.multi_head import plain_heads
+from piste.attention.heads import plain_heads
+from piste.attention.kernels import KERNELS, OTHER, Kernel, normalised_fault
 
 from ._contract import alike, finite, require, same
 

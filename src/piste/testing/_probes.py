@@ -5,9 +5,9 @@ from typing import Any
 import jax
 import numpy as np
 
-from piste.dynamics import System, build
 from piste.experiment import Experiment
 from piste.probes import OFTEN, RARELY, Probe
+from piste.training import System, build
 
 from ._contract import alike, dtypes_of, require, same
 

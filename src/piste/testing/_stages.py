@@ -21,13 +21,13 @@ def check_stage_detector(name: str, trajectory: xr.Dataset) -> None:
     missing = [need for need in detector.needs if need not in trajectory]
     require(not missing, f"{about}: the run has no probe {', '.join(missing)}")
     before = trajectory.copy(deep=True)
-    found = detector.detect(trajectory)
+    found = detector.function(trajectory)
     kind = type(found).__name__
     require(isinstance(found, Timeline), f"{about}: gives a {kind}; must be a Timeline")
     require(before.identical(trajectory), f"{about}: changes the trajectory")
     _check_timeline(found, int(trajectory.step.values[-1]), about)
     blank = {need: trajectory[need] * np.nan for need in detector.needs}
-    nothing = detector.detect(trajectory.assign(blank))
+    nothing = detector.function(trajectory.assign(blank))
     wrong = [b.name for b in nothing.boundaries.values() if b.status == Status.FOUND]
     words = f"{about}: finds '{(wrong or [''])[0]}' where nothing is a number"
     require(not wrong, words)

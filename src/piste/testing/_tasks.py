@@ -5,11 +5,12 @@ from typing import Any
 import jax
 import numpy as np
 
-from piste.dynamics import FORMS
-from piste.models import KERNELS, AbstractModel
+from piste.attention import KERNELS
+from piste.models import AbstractModel
 from piste.registry import name_of
 from piste.streams import Stream, stream
 from piste.tasks import AbstractTask
+from piste.training import FORMS
 
 from ._contract import alike, check_member, dtypes_of, finite, require, same
 

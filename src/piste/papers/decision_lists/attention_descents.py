@@ -11,16 +11,10 @@ import math
 import jax.numpy as jnp
 import xarray as xr
 
-from piste.dynamics.population import (
-    AttentionLoss,
-    FlowData,
-    Problem,
-    common_sizes,
-    descend_to_perfection,
-)
 from piste.values import option, value
 
 from .calculations import follow, listed_loss
+from .forms import AttentionLoss, FlowData, Problem, common_sizes, descend_to_perfection
 from .instances import RandomInstances, table
 
 SHARES = (1.0, 0.1)

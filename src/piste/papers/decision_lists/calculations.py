@@ -7,8 +7,10 @@ import jax
 import numpy as np
 import xarray as xr
 
-from piste.dynamics.flow import OUTCOMES
-from piste.dynamics.population import (
+from piste.training import OUTCOMES
+from piste.values import option, value
+
+from .forms import (
     AbstractPopulation,
     Listed,
     Perfection,
@@ -17,11 +19,9 @@ from piste.dynamics.population import (
     first_perfect,
     population_loss,
 )
-from piste.tasks.decision_lists import DISTRIBUTIONS, DecisionLists, Instance
-from piste.theory.decision_lists import AttentionTheorem, attention_theorem
-from piste.values import option, value
-
 from .instances import RandomInstances, table
+from .tasks.decision_lists import DISTRIBUTIONS, DecisionLists, Instance
+from .theory.bounds import AttentionTheorem, attention_theorem
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,10 @@ import numpy as np
 import xarray as xr
 
 from piste.experiment import Experiment
-from piste.tasks import DecisionLists
 
 from . import presets
 from .reading import NAMES, numbers
+from .tasks import DecisionLists
 
 
 def sizes_of(experiment: Experiment) -> str:

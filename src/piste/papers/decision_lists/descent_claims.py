@@ -7,15 +7,15 @@ import numpy as np
 import xarray as xr
 
 from piste.claims import Claim, Condition, Outcome, Verdict, compare, decide, undecided
-from piste.dynamics import draw
 from piste.experiment import Experiment
 from piste.reproduction import Evidence
-from piste.tasks import DecisionLists
-from piste.theory.decision_lists import smallest_length
+from piste.training import draw
 from piste.values import from_json
 
 from .reading import cells, kind_of, number, size_of
+from .tasks import DecisionLists
 from .theorem_claims import CONSTANTS, attention_conditions, missing_numbers
+from .theory.bounds import smallest_length
 
 ROUNDING = 1e-9
 """Relative error that a product of η and λ_max may have."""

@@ -9,7 +9,9 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Array, Float
 
-from piste.dynamics.population import (
+from piste.values import option, value
+
+from .forms import (
     Descent,
     JointLoss,
     Listed,
@@ -18,13 +20,11 @@ from piste.dynamics.population import (
     look,
     population_loss,
 )
-from piste.models.one_hot import OneHotWeights, at_permutation
-from piste.tasks.decision_lists import DecisionLists, Instance
-from piste.theory.all_sequences import TIE, repetition_travel, worst_case
-from piste.theory.decision_lists import ValueTheorem, smallest_length, value_theorem
-from piste.values import option, value
-
 from .instances import table
+from .models import OneHotWeights, at_permutation
+from .tasks.decision_lists import DecisionLists, Instance
+from .theory.all_sequences import TIE, repetition_travel, worst_case
+from .theory.bounds import ValueTheorem, smallest_length, value_theorem
 from .unseen import other_sets, repeated, shares_right
 
 SIZES = (
@@ -227,7 +227,7 @@ def _conditions(theorem: ValueTheorem, found: Descent) -> dict:
     rows = {}
     for name, condition in zip(CONDITIONS, (*theorem.conditions, step), strict=True):
         rows |= {
-            f"{name}_holds": condition.holds,
+            f"{name}_holds": condition.met,
             f"{name}_left": condition.left,
             f"{name}_right": condition.right,
         }

@@ -9,14 +9,14 @@ import pandas as pd
 import xarray as xr
 
 from piste.claims import Claim, Condition, Verdict, compare, decide, spread, undecided
-from piste.dynamics import draw
 from piste.reproduction import Evidence
-from piste.theory.all_sequences import best_without_attention
+from piste.training import draw
 
 from . import presets
 from .presets import RULES
 from .reading import seeds_of
 from .studies import SIZES, joint_name
+from .theory.all_sequences import best_without_attention
 
 TURNED = 0.8
 """Doubly centred cosine from which on V counts as turned to P."""

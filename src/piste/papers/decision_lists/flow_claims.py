@@ -5,19 +5,11 @@ import xarray as xr
 from scipy.stats import binomtest
 
 from piste.claims import Claim, Condition, Verdict, compare, decide, undecided
-from piste.dynamics.flow import EVENT
 from piste.reproduction import Evidence
-from piste.theory.all_sequences import TIE
+from piste.training import EVENT
 
-from .reading import (
-    NAMES,
-    by_kind,
-    cells,
-    first_size,
-    numbers,
-    size_of,
-    sizes_in_words,
-)
+from .reading import NAMES, by_kind, cells, first_size, numbers, size_of, sizes_in_words
+from .theory.all_sequences import TIE
 
 REGULAR = 0.01
 """Factors of the stated c from which on the time is fitted."""

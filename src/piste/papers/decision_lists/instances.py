@@ -6,8 +6,9 @@ import jax
 import numpy as np
 import xarray as xr
 
-from piste.tasks.decision_lists import FEW_SETS, DecisionLists, Instance
 from piste.values import option, value
+
+from .tasks.decision_lists import FEW_SETS, DecisionLists, Instance
 
 KINDS = ("uniform", "dirichlet", "support", "poisson", "dirichlet-support")
 """The distributions without repetition."""

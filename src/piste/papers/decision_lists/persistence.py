@@ -3,10 +3,10 @@
 import numpy as np
 import xarray as xr
 
-from piste.dynamics.population import margins_at
 from piste.values import option, value
 
 from .calculations import follow
+from .forms import margins_at
 from .instances import RandomInstances, table
 
 BEGIN = 1.01

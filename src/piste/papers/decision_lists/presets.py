@@ -2,12 +2,13 @@
 
 import dataclasses
 
-from piste.experiment import Experiment, Record
-from piste.models import OneHot
+from piste.experiment import Experiment, Schedule
 from piste.rules import GD, Adam, Flow, SignGD
 from piste.streams import Stream, stream
-from piste.tasks import DecisionLists
-from piste.theory.decision_lists import attention_theorem
+
+from .models import OneHot
+from .tasks import DecisionLists
+from .theory.bounds import attention_theorem
 
 ATTENTION = OneHot(train="attention", start="permutation")
 """Only W is trained, from 0, with V = cP: the setting of Theorem 1."""
@@ -52,7 +53,7 @@ def _flow(task: DecisionLists) -> Experiment:
         model=ATTENTION,
         rule=Flow(time_step=theorem.time_unit / 20),
         steps=400,
-        record=Record(dense=400, test_every=4),
+        record=Schedule(dense=400, test_every=4),
     )
 
 
@@ -73,7 +74,7 @@ def thm_2() -> Experiment:
     )
     model = OneHot(start="permutation")
     rule = GD(learning_rate=0.15, unit="curvature")
-    record = Record(dense=50, test_every=8)
+    record = Schedule(dense=50, test_every=8)
     return Experiment(task=task, model=model, rule=rule, steps=100, record=record)
 
 
@@ -125,5 +126,5 @@ def joint(vocabulary: int, length: int, list_bound: int, rule: str) -> Experimen
         model=OneHot(),
         rule=RULES[rule],
         steps=600,
-        record=Record(dense=100, test_every=8),
+        record=Schedule(dense=100, test_every=8),
     )

@@ -3,9 +3,10 @@
 import numpy as np
 import xarray as xr
 
-from piste.dynamics.flow import OUTCOMES
 from piste.errors import InputError
-from piste.tasks.decision_lists import DISTRIBUTIONS
+from piste.training import OUTCOMES
+
+from .tasks.decision_lists import DISTRIBUTIONS
 
 NAMES = {
     "uniform": "uniform sets",

@@ -4,10 +4,8 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from piste.dynamics.flow import EVENT
 from piste.reproduction import Evidence, Table
-from piste.theory.all_sequences import TIE
-from piste.theory.decision_lists import smallest_length
+from piste.training import EVENT
 
 from . import presets
 from .captions import sizes_of
@@ -17,6 +15,8 @@ from .flow_claims import exponent, failing_factor, interval, lost, unknown
 from .presets import RULES
 from .reading import NAMES, by_kind, cells, number, numbers, size_of, sizes_in_words
 from .studies import SIZES, joint_name, joint_names
+from .theory.all_sequences import TIE
+from .theory.bounds import smallest_length
 
 SCALES = ("scale", "scale-small")
 

@@ -15,17 +15,16 @@ from piste.claims import (
     decide,
     undecided,
 )
-from piste.dynamics import draw
-from piste.dynamics.flow import EVENT, OUTCOMES
 from piste.experiment import Experiment
-from piste.models import OneHot
 from piste.reproduction import Evidence
 from piste.rules import Flow
-from piste.tasks import DecisionLists
-from piste.theory.decision_lists import attention_theorem
+from piste.training import EVENT, OUTCOMES, draw
 from piste.values import from_json
 
+from .models import OneHot
 from .reading import cells, kind_of, number, outcome_of, size_of
+from .tasks import DecisionLists
+from .theory.bounds import attention_theorem
 
 CONSTANTS = ("gamma", "delta", "scale", "bound", "value_scale", "start_size")
 

@@ -11,15 +11,15 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from piste.dynamics.population import Problem, scores_at
-from piste.models.one_hot import at_permutation
-from piste.tasks.decision_lists import Instance
-from piste.tasks.sequences import all_sets
-from piste.theory.all_sequences import TIE, label_leads, ordering_margin, tied_for_ever
 from piste.values import option, value
 
 from .calculations import Followed, follow, listed_loss
+from .forms import Problem, scores_at
 from .instances import RandomInstances, table
+from .models import at_permutation
+from .tasks.decision_lists import Instance
+from .tasks.sequences import all_sets
+from .theory.all_sequences import TIE, label_leads, ordering_margin, tied_for_ever
 
 ALL_OF_THEM = 20_000
 """So many sets are listed; of more, some are drawn."""

@@ -9,13 +9,14 @@ import numpy as np
 import xarray as xr
 
 from piste.errors import field_error
-from piste.models import KernelLayer
-from piste.probes.regression import RegressionView
-from piste.theory.kernels import ConvergenceTheorem
 from piste.values import option, value
 
 from .descents import descend, first_theorem, floors, schedule, starts
-from .presets import KERNELS, REGRESSION
+from .models import KernelLayer
+from .presets import REGRESSION
+from .probes import RegressionView
+from .real_presets import KERNELS
+from .theory import ConvergenceTheorem
 
 TRAINED = ("V", "QKV")
 """What Theorem 1's sweep trains, in this order."""

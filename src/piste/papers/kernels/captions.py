@@ -8,8 +8,8 @@ import xarray as xr
 
 from piste.claims import by_experiment
 from piste.figures import landscape
-from piste.figures.classification import label
 
+from .figures.classification import label
 from .query_cells import Case, cases, name_of
 from .real_runs import task_words
 from .real_studies import surveyed_task

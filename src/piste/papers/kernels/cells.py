@@ -7,7 +7,7 @@ import xarray as xr
 
 from piste.claims import Condition, Verdict, undecided
 
-from .presets import KERNELS
+from .real_presets import KERNELS
 from .thresholds import FEWEST_SEEDS
 
 

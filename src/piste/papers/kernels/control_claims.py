@@ -15,7 +15,6 @@ from piste.claims import (
 from piste.reproduction import Evidence
 
 from .cells import enough_seeds, missing_records, share_of
-from .presets import KERNELS
 from .query_cells import (
     CONTROLS,
     GAUSSIAN,
@@ -31,6 +30,7 @@ from .query_cells import (
     present,
     successes,
 )
+from .real_presets import KERNELS
 from .thresholds import CONTROL_LEVEL, NEAR_ALL, NEAR_NONE, ZERO_LOSS
 
 SCALE_1: Case = (4, False, 1.0)

@@ -13,11 +13,13 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
-from piste.dynamics import System
-from piste.dynamics.regression import RegressionForm
-from piste.experiment import Record
-from piste.models.attention import KERNELS, softmax
-from piste.models.kernel_layer import (
+from piste.attention import KERNELS, softmax
+from piste.experiment import Schedule
+from piste.rules import GD
+from piste.training import System
+
+from .forms.regression import RegressionForm
+from .models import (
     KernelLayer,
     KernelWeights,
     begin,
@@ -26,15 +28,9 @@ from piste.models.kernel_layer import (
     teacher_key,
     teacher_weights,
 )
-from piste.probes.regression import RegressionView
-from piste.rules import GD
-from piste.tasks.token_regression import RegressionData, TokenRegression
-from piste.theory.kernels import (
-    ConvergenceTheorem,
-    QueryTheorem,
-    convergence_theorem,
-    query_theorem,
-)
+from .probes import RegressionView
+from .tasks import RegressionData, TokenRegression
+from .theory import ConvergenceTheorem, QueryTheorem, convergence_theorem, query_theorem
 
 Measure = Callable[[RegressionView], dict[str, Array]]
 
@@ -113,7 +109,7 @@ def _features(kernel: str, weights: KernelWeights, tokens):
 
 def schedule(steps: int, dense: int) -> Int[np.ndarray, " record"]:
     """The recorded steps: every one at first, then ever more thinly."""
-    return Record(dense=dense).times(steps)
+    return Schedule(dense=dense).times(steps)
 
 
 def descend(

@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 
 from piste.claims import Claim, Outcome, Verdict, compare_pairs, undecided
-from piste.landscape.matched import ENOUGH
-from piste.landscape.tables import HEADLINE, by_model, comparable, metrics_table
+from piste.landscape import ENOUGH, HEADLINE, by_model, comparable, metrics_table
 from piste.reproduction import Evidence
 
 from .real_presets import KERNELS

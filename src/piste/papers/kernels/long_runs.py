@@ -4,15 +4,14 @@ import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 
-from piste.models import KernelLayer
-from piste.models.kernel_layer import MATRICES, KernelWeights
-from piste.probes.regression import RegressionView
-from piste.theory.kernels import ConvergenceTheorem
 from piste.values import option, value
 
 from .calculations import FORMAT, TRAINED, bounds, constants, loss_only, shapes
 from .descents import descend, first_theorem, schedule, starts
+from .models import MATRICES, KernelLayer, KernelWeights
 from .presets import REGRESSION
+from .probes import RegressionView
+from .theory import ConvergenceTheorem
 from .thresholds import PROMISE, ROUNDING, ROUNDING_FLOOR
 
 

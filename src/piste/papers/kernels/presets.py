@@ -1,10 +1,9 @@
 """Presets: each states its command, the time on 2 cores and what to expect."""
 
-from piste.experiment import Experiment, Record
-from piste.models import KernelLayer
+from piste.experiment import Experiment, Schedule
 from piste.rules import GD
-from piste.tasks import TokenRegression
 
+from .models import KernelLayer
 from .real_presets import (
     KERNELS,
     imdb_desk,
@@ -14,6 +13,7 @@ from .real_presets import (
     pathfinder_desk,
     pathfinder_paper,
 )
+from .tasks import TokenRegression
 
 __all__ = [
     "KERNELS",
@@ -61,7 +61,7 @@ def _theorem_1(kernel: str) -> Experiment:
         model=KernelLayer(heads=8, kernel=kernel),
         rule=CURVATURE,
         steps=3000,
-        record=Record(dense=32, test_every=8),
+        record=Schedule(dense=32, test_every=8),
     )
 
 
@@ -110,5 +110,5 @@ def _theorem_2(model: KernelLayer) -> Experiment:
         model=model,
         rule=GD(learning_rate=0.05),
         steps=2000,
-        record=Record(dense=32, test_every=4),
+        record=Schedule(dense=32, test_every=4),
     )

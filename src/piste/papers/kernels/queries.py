@@ -8,20 +8,15 @@ import numpy as np
 import xarray as xr
 
 from piste.errors import InputError
-from piste.models import KernelLayer
-from piste.probes.regression import RegressionView, resolution
-from piste.theory.kernels import QueryTheorem
 from piste.values import option, value
 
 from .calculations import FORMAT, numbers
-from .descents import (
-    descend,
-    schedule,
-    second_theorem,
-    starts,
-    teacher_shares,
-)
-from .presets import KERNELS, TEACHER, layer
+from .descents import descend, schedule, second_theorem, starts, teacher_shares
+from .models import KernelLayer
+from .presets import TEACHER, layer
+from .probes import RegressionView, resolution
+from .real_presets import KERNELS
+from .theory import QueryTheorem
 
 
 def _path(view: RegressionView) -> dict:

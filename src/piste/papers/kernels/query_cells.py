@@ -7,7 +7,7 @@ from piste.claims import Condition
 from piste.reproduction import Evidence
 
 from .cells import chosen, end, least_number
-from .presets import KERNELS
+from .real_presets import KERNELS
 from .thresholds import NO_FLOOR, STALLED_LOSS, VANISHED, ZERO_LOSS
 
 SOFTMAX, GAUSSIAN = range(len(KERNELS))

@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from piste.experiment import Experiment, Record
+from piste.experiment import Experiment, Schedule
 from piste.models import Classifier
 from piste.rules import Adam
 from piste.tasks import Pathfinder, Text
@@ -22,7 +22,7 @@ def imdb_desk() -> Experiment:
         model=Classifier(),
         rule=Adam(learning_rate=1e-3, clip=1.0),
         steps=800,
-        record=Record(every=50, chunk=2, test_every=2),
+        record=Schedule(every=50, chunk=2, test_every=2),
         precision="float32",
     )
 
@@ -39,7 +39,7 @@ def imdb_paper() -> Experiment:
         task=Text(tokeniser="bytes", length=4000),
         rule=Adam(learning_rate=1e-4, clip=1.0),
         steps=20_000,
-        record=Record(every=200, chunk=2, test_every=2),
+        record=Schedule(every=200, chunk=2, test_every=2),
     )
 
 
@@ -60,7 +60,7 @@ def pathfinder_desk() -> Experiment:
         imdb_desk(),
         task=task,
         steps=3000,
-        record=Record(every=100, chunk=3, test_every=3),
+        record=Schedule(every=100, chunk=3, test_every=3),
     )
 
 
@@ -75,7 +75,7 @@ def pathfinder_paper() -> Experiment:
         task=Pathfinder(quirks=True, batch=128),
         rule=Adam(learning_rate=2e-4, clip=1.0),
         steps=50_000,
-        record=Record(every=500, chunk=2, test_every=2),
+        record=Schedule(every=500, chunk=2, test_every=2),
     )
 
 

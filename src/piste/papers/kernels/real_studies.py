@@ -1,6 +1,6 @@
 """IMDb and Pathfinder at a desk: both kernels over seeds."""
 
-from piste.landscape.survey import Comparison
+from piste.landscape import Comparison
 from piste.reproduction import LandscapeStudy, RunStudy, Study
 from piste.values import to_json
 

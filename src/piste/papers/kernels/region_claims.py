@@ -4,10 +4,10 @@ import numpy as np
 import xarray as xr
 
 from piste.claims import Claim, Condition, Verdict, compare, decide
-from piste.models.kernel_layer import MATRICES
 from piste.reproduction import Evidence
 
 from .cells import by_shape, end, enough_seeds, missing_records, subset
+from .models import MATRICES
 from .theorem_1_claims import CONSTANTS, conditions
 from .thresholds import A_BIT, NEARLY_CONVEX, ZERO_LOSS
 

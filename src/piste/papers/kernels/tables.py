@@ -4,15 +4,15 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from piste.landscape.tables import comparable, metrics_table, paired_table
+from piste.landscape import comparable, metrics_table, paired_table
 from piste.reproduction import Evidence, Table
 
 from .calculations import TRAINED
 from .cells import by_shape, chosen, end
 from .landscape_claims import STUDIES as LANDSCAPES
 from .long_runs import summarised
-from .presets import KERNELS
 from .query_cells import case_of, cases, median_least, name_of, stalled, successes
+from .real_presets import KERNELS
 from .real_runs import real_table
 from .real_studies import surveyed_task
 from .region_claims import LETTERS, bend, distance, movement, start_norm

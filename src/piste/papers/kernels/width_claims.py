@@ -10,7 +10,7 @@ from piste.reproduction import Evidence
 
 from .calculations import TRAINED
 from .cells import by_shape, chosen, end, enough_seeds, missing_records, share_of
-from .presets import KERNELS
+from .real_presets import KERNELS
 from .theorem_1_claims import CONSTANTS, least_feature, wide_enough
 from .thresholds import HALF, LEAST_FLOOR, MOST_STEPS, NO_FLOOR, ZERO_LOSS
 

@@ -4,21 +4,11 @@ import numpy as np
 import xarray as xr
 from scipy.stats import fisher_exact
 
-from piste.claims import (
-    Claim,
-    Condition,
-    Timeline,
-    Verdict,
-    attention_at_vanishing,
-    compare,
-    decide,
-    kept,
-    misaligned,
-    sign_contingency,
-    undecided,
-)
+from piste.claims import Claim, Condition, Timeline, Verdict, compare, decide, undecided
 
+from .contingency import kept, misaligned, sign_contingency
 from .judging import about, each, fit, normalised, reached
+from .stages import attention_at_vanishing
 from .thresholds import (
     CONCENTRATED,
     INDEPENDENT,

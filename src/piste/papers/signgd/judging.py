@@ -5,19 +5,11 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import xarray as xr
 
-from piste.claims import (
-    Boundary,
-    Condition,
-    Status,
-    Timeline,
-    Verdict,
-    detect,
-    undecided,
-)
-from piste.claims.four_stages import HALF, NEAR_HALF
-from piste.models import KERNELS
+from piste.attention import KERNELS
+from piste.claims import Boundary, Condition, Status, Timeline, Verdict, undecided
 from piste.reproduction import Evidence
 
+from .stages import HALF, NEAR_HALF, detect
 from .thresholds import SLIDES_TIME, TRAINED
 
 JudgeOne = Callable[[xr.Dataset, Timeline], Verdict | Sequence[Verdict]]

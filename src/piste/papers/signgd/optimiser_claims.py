@@ -14,7 +14,6 @@ from piste.claims import (
     Verdict,
     compare,
     decide,
-    detect,
     differences,
     lasting,
     spread,
@@ -22,6 +21,7 @@ from piste.claims import (
 from piste.reproduction import Evidence
 
 from .judging import UNTOLD, fit
+from .stages import detect
 from .thresholds import SAME_SLOPE, SLOWER, SOON
 
 BOUNDARIES = ("I", "II", "III", "IVa is o(1)", "IVb ends", "IVc ends")

@@ -3,10 +3,11 @@
 import dataclasses
 import math
 
-from piste.experiment import Experiment, Record
-from piste.models import Stack, TwoLayer
+from piste.experiment import Experiment, Schedule
 from piste.rules import GD, Adam, NormalisedGD, SignGD
-from piste.tasks import NoisyImages, SignalNoise
+
+from .models import Stack, TwoLayer
+from .tasks import NoisyImages, SignalNoise
 
 NOISE_SCALE = 2.0
 """Expected noise norm on which rules are compared; the signal's norm gives the SNR."""
@@ -18,7 +19,7 @@ def stages() -> Experiment:
     Stages end near t = 1.5, 11, 27; s₂₁ is o(1) near 157; key and query noise are aligned
     near 310 and 720; test error near 0.34.
     """
-    return Experiment()
+    return Experiment(task=SignalNoise(), model=TwoLayer(), rule=SignGD())
 
 
 def stages_quick() -> Experiment:
@@ -30,7 +31,7 @@ def stages_quick() -> Experiment:
         samples=10, dimension=400, noise_coordinates=40, test_samples=500
     )
     model = TwoLayer(key_width=50, value_width=10)
-    return Experiment(task=task, model=model, steps=1000)
+    return Experiment(task=task, model=model, rule=SignGD(), steps=1000)
 
 
 def autodiff() -> Experiment:
@@ -48,7 +49,9 @@ def dense() -> Experiment:
     SignGD on dense noise (s = 1500), on which the rules are compared.
     """
     task = SignalNoise(noise_coordinates=1500, noise_scale=NOISE_SCALE)
-    return Experiment(task=task, record=Record(dense=100))
+    return Experiment(
+        task=task, model=TwoLayer(), rule=SignGD(), record=Schedule(dense=100)
+    )
 
 
 def adam() -> Experiment:
@@ -119,10 +122,15 @@ def mnist() -> Experiment:
 
     Digits 3 against 7 with a noise token, SNR 0.35: test error near 0.37 under SignGD.
     """
-    record = Record(dense=64, test_every=2)
+    record = Schedule(dense=64, test_every=2)
     model = TwoLayer(key_width=20, value_width=20)
     return Experiment(
-        task=NoisyImages(), model=model, steps=4000, record=record, precision="float32"
+        task=NoisyImages(),
+        model=model,
+        rule=SignGD(),
+        steps=4000,
+        record=record,
+        precision="float32",
     )
 
 

@@ -4,9 +4,9 @@ import numpy as np
 import xarray as xr
 
 from piste.claims import Claim, Condition, Timeline, Verdict, compare, decide
-from piste.claims.four_stages import ALIGNED
 
 from .judging import about, at, change, during, each, fit, lacking, pace, reached
+from .stages import ALIGNED
 from .thresholds import EVEN_SPLIT, LINEAR, NEAR_START, NEGLIGIBLE, SAME_PACE, VOTE
 
 ORDER = ("I", "II", "III", "IVa is o(1)", "IVb ends", "IVc ends")

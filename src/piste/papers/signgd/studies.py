@@ -3,7 +3,7 @@
 import dataclasses
 from collections.abc import Sequence
 
-from piste.experiment import Experiment, Record
+from piste.experiment import Experiment, Schedule
 from piste.papers import data_at_hand
 from piste.reproduction import RunStudy, Study, SweepStudy
 from piste.rules import GD, Adam, SignGD
@@ -68,7 +68,7 @@ def _stages() -> tuple[Study, ...]:
 
 def _sparsity() -> Study:
     """How the value's share of signal falls with s, at one SNR."""
-    record = Record(dense=32, test_every=32)
+    record = Schedule(dense=32, test_every=32)
     # Long enough to train at the smallest s too.
     base = dataclasses.replace(presets.stages(), steps=3000, record=record)
     axes = {"task.noise_coordinates, task.dimension": SPARSITIES, "seed": range(3)}
@@ -123,7 +123,7 @@ def _optimisers() -> tuple[Study, ...]:
 
 def _snr() -> tuple[Study, ...]:
     """Test error against SNR at T = 1000: the noise stays, the signal's norm varies."""
-    record = Record(dense=32, test_every=32)
+    record = Schedule(dense=32, test_every=32)
     base = dataclasses.replace(presets.dense(), steps=1000, record=record)
     rules = {"signgd": SignGD(), "adam": Adam(), "gd": GD(learning_rate=1.0)}
     norms = tuple(snr * presets.NOISE_SCALE for snr in SNRS)

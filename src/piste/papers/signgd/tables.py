@@ -4,22 +4,16 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from piste.claims import (
-    attention_at_vanishing,
-    detect,
-    kept,
-    misaligned,
-    sign_contingency,
-    spread,
-    summary,
-)
+from piste.claims import spread, summary
 from piste.reproduction import Evidence, Table
 
 from .attention_claims import signs_known
+from .contingency import kept, misaligned, sign_contingency
 from .generalisation import RULES, images, over_seeds, synthetic
 from .optimiser_claims import beta_table
 from .persistence_claims import persistence_table
 from .slides import TABLE_1, TIMES
+from .stages import attention_at_vanishing, detect
 from .studies import VARIANTS
 
 ARITHMETIC = {

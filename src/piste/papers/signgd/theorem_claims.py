@@ -14,15 +14,7 @@ from piste.claims import (
 )
 from piste.reproduction import Evidence
 
-from .judging import (
-    about,
-    each,
-    fit,
-    normalised,
-    reaches,
-    starts_at_half,
-    trained,
-)
+from .judging import about, each, fit, normalised, reaches, starts_at_half, trained
 from .thresholds import EVEN, EXPONENT, MEMORISED, SMALL, TRAINED
 
 LEVELS = (0.1, 0.01, 0.001)

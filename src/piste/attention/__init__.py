@@ -1,0 +1,35 @@
+"""How queries and keys become weights: kernels, and attention with any of them."""
+
+from .heads import FAST, attend_heads, plain_heads
+from .kernels import (
+    COUNT,
+    KERNELS,
+    OTHER,
+    SUM,
+    Kernel,
+    KernelFunction,
+    attend,
+    check_normalised,
+    kernel,
+    normalised_fault,
+    softmax,
+    two_key_softmax,
+)
+
+__all__ = [
+    "COUNT",
+    "FAST",
+    "KERNELS",
+    "OTHER",
+    "SUM",
+    "Kernel",
+    "KernelFunction",
+    "attend",
+    "attend_heads",
+    "check_normalised",
+    "kernel",
+    "normalised_fault",
+    "plain_heads",
+    "softmax",
+    "two_key_softmax",
+]

@@ -1,0 +1,170 @@
+r"""Gradient descent on the population loss, with the curvature along its path.
+
+Theorem 2 descends on $W$ and $V$ (:class:`JointLoss`), the first result of the paper on
+$W$ alone with $V = cP$ (:class:`AttentionLoss`).
+"""
+
+import abc
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from piste.probes import hessian_extremes
+
+from ..models import OneHotWeights
+from .listed import Listed
+from .perfection import FlowData
+
+
+class AbstractLoss(eqx.Module):
+    """What a descent needs to know of a loss.
+
+    Data are fields, so that they are arguments of the compiled programs: XLA folds
+    constants wrongly now and then, and a whole program is NaN.
+    """
+
+    @abc.abstractmethod
+    def loss(self, params: Any) -> Float[Array, ""]:
+        r"""$\mathcal{L}$ at some parameters."""
+
+    @abc.abstractmethod
+    def margin(self, params: Any) -> Float[Array, ""]:
+        """The smallest lead of a label; positive if all labels are right."""
+
+    @abc.abstractmethod
+    def curvature(self, params: Any) -> Float[Array, ""]:
+        r"""$\lambda_{max}$ of the Hessian."""
+
+
+class JointLoss(AbstractLoss):
+    r"""$\mathcal{L}(W, V)$ as a function of both matrices."""
+
+    population: Listed
+
+    def loss(self, params: OneHotWeights) -> Float[Array, ""]:
+        r"""$\mathcal{L}(W, V)$."""
+        return self.population.loss(params.attention, params.value)
+
+    def margin(self, params: OneHotWeights) -> Float[Array, ""]:
+        """The smallest lead of a label over the sequences of positive probability."""
+        margins = self.population.label_margins(params.attention, params.value)
+        possible = jnp.asarray(self.population.probability)[:, None] > 0
+        return jnp.where(possible, margins, jnp.inf).min()
+
+    def curvature(self, params: OneHotWeights) -> Float[Array, ""]:
+        """By Lanczos iteration."""
+        return hessian_extremes(jax.grad(self.loss), params).largest
+
+
+class AttentionLoss(AbstractLoss):
+    r"""$\mathcal{L}(W, cP)$ as a function of all entries of $W$."""
+
+    data: FlowData
+    """Of a population that lists its sequences: a score for each entry of $W$."""
+
+    def __check_init__(self):
+        assert (self.data.entries == 1).all(), "the Hessian needs every entry of W"
+
+    def loss(self, params: Float[Array, "key query"]) -> Float[Array, ""]:
+        r"""$\mathcal{L}(W, cP)$."""
+        cases = self.data.cases
+        return (cases.weight * cases.losses(params, self.data.scale)).sum()
+
+    def margin(self, params: Float[Array, "key query"]) -> Float[Array, ""]:
+        """The smallest lead of a label-determining token's score."""
+        return self.data.cases.margin(params)
+
+    def curvature(self, params: Float[Array, "key query"]) -> Float[Array, ""]:
+        """From the whole Hessian, which has a block for each column of $W$.
+
+        A tangent that moves one row moves one entry of every column, so its product
+        holds a column of every block.
+        """
+
+        def product(key):
+            tangent = jnp.zeros_like(params).at[key].set(1)
+            return jax.jvp(jax.grad(self.loss), (params,), (tangent,))[1]
+
+        blocks = jax.lax.map(product, jnp.arange(len(params)))
+        return jnp.linalg.eigvalsh(blocks.transpose(2, 0, 1)).max()
+
+
+@eqx.filter_jit
+def look(objective: AbstractLoss, params: Any) -> Float[Array, " curvature_margin"]:
+    r"""$\lambda_{max}$ and the margin at some parameters."""
+    return jnp.stack([objective.curvature(params), objective.margin(params)])
+
+
+@eqx.filter_jit
+def descend(
+    objective: AbstractLoss, params: Any, learning_rate: Float[Array, ""] | float
+) -> Any:
+    r"""One step, $w \leftarrow w - \eta\nabla\mathcal{L}$."""
+    slope = jax.grad(objective.loss)(params)
+    return jax.tree.map(lambda w, g: w - learning_rate * g, params, slope)
+
+
+@dataclass(frozen=True)
+class Descent:
+    """A descent to the first perfect classification."""
+
+    learning_rate: float
+    steps: int | None
+    """The first perfect step, or none within the limit."""
+    curvatures: tuple[float, ...]
+    r"""$\lambda_{max}$ at every step of the path, the last included."""
+    margins: tuple[float, ...]
+    params: Any
+
+    @property
+    def steepest(self) -> float:
+        """The largest curvature on the path; not a number if any is not."""
+        known = all(map(math.isfinite, self.curvatures))
+        return max(self.curvatures) if known else math.nan
+
+
+def descend_to_perfection(
+    objective: AbstractLoss,
+    params: Any,
+    *,
+    share: float = 1.0,
+    limit: int = 1000,
+    attempts: int = 8,
+) -> Descent:
+    r"""Descend with $\eta = 1/\max\lambda_{max}$ of the path until all labels are right.
+
+    The path depends on $\eta$, so a descent that met a larger curvature than it assumed
+    is repeated with that one. ``share`` makes the steps that much smaller.
+    """
+    assumed = float(look(objective, params)[0])
+    for _ in range(attempts):
+        found = descend_with(objective, params, share / assumed, limit)
+        # Written so that a curvature that is not a number ends the attempts.
+        if not found.steepest > assumed * (1 + 1e-9):
+            break
+        # A little more, so that the next path is not a rounding error short.
+        assumed = 1.02 * found.steepest
+    return found
+
+
+def descend_with(
+    objective: AbstractLoss, params: Any, learning_rate: float, limit: int
+) -> Descent:
+    """Descend with a given step until all labels are right, at most ``limit`` steps."""
+    curvatures, margins = [], []
+    for step in range(limit + 1):
+        curvature, margin = map(float, look(objective, params))
+        curvatures.append(curvature)
+        margins.append(margin)
+        # A descent that left the finite numbers is not perfect, whatever its margin.
+        sound = math.isfinite(curvature)
+        if not sound or margin > 0 or step == limit:
+            break
+        params = descend(objective, params, learning_rate)
+    reached = step if sound and margin > 0 else None
+    return Descent(learning_rate, reached, tuple(curvatures), tuple(margins), params)

@@ -1,0 +1,57 @@
+"""Perfect classification of a population: when it is reached, and when for good.
+
+Where a population is too large to be listed the margin is that of a random batch, and
+then so is everything that is said here.
+"""
+
+import numpy as np
+import xarray as xr
+
+from piste.claims import (
+    Crossing,
+    Span,
+    Timeline,
+    find_boundaries,
+    stage_detector,
+    timeline_of,
+)
+
+NEEDED = ("margin", "accuracy")
+SAMPLED = "loss_error"
+"""The probe that only a run which measures on a random batch has."""
+POSITIVE = float(np.finfo(float).tiny)
+"""Strictly above zero: at least the smallest positive number."""
+
+
+def _rules(which: str) -> tuple[Crossing, ...]:
+    right = f"all sequences {which} classified right"
+    # A theorem about the first moment: this one need not last.
+    first = {"to_end": False, "lasts": 0.0, "records": 1}
+    return (
+        Crossing("perfect", right, "margin", POSITIVE, **first),
+        Crossing("for good", f"{right} from here on", "margin", POSITIVE),
+    )
+
+
+def _spans(which: str) -> tuple[Span, ...]:
+    return (
+        Span(
+            "learning",
+            f"not every label of the sequences {which} is right",
+            end="perfect",
+            stays=True,
+        ),
+        Span(
+            "perfect",
+            f"every label of the sequences {which} is right",
+            start="for good",
+        ),
+    )
+
+
+@stage_detector("perfect classification", needs=NEEDED)
+def detect(trajectory: xr.Dataset) -> Timeline:
+    """Find the first perfect moment, and that from which the margin stays positive."""
+    which = "of one random batch" if SAMPLED in trajectory else "that can occur"
+    found = find_boundaries(_rules(which), trajectory)
+    return timeline_of(_spans(which), found, int(trajectory.step.values[-1]))

@@ -1,0 +1,1 @@
+"""Constants of the paper's theorems, and what they ask of all sequences."""

@@ -1,0 +1,7 @@
+"""Arithmetics of two-token models; ``assembly.py`` says when each holds."""
+
+from . import assembly as assembly
+from .stack import StackForm
+from .two_layer import FullForm, GramForm, Reduced, SupportForm
+
+__all__ = ["FullForm", "GramForm", "Reduced", "StackForm", "SupportForm"]

@@ -1,0 +1,139 @@
+"""Assembly of two-token tasks with the two-layer transformer and its stacks."""
+
+import dataclasses
+import functools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from piste.experiment import Experiment
+from piste.training import AbstractForm, InitialState, draw_jointly, form
+
+from ..models import Stack, StackWeights, TwoLayer, TwoLayerWeights
+from ..tasks import NoisyImages, SignalNoise
+from .needs import two_token_needs
+from .stack import StackForm
+from .support import support_blocks
+from .two_layer import FullForm, GramForm, Reduced, SupportForm
+
+TASKS = (SignalNoise, NoisyImages)
+
+
+def _closed(experiment: Experiment) -> bool:
+    """Whether gradients have the closed form: softmax and one layer."""
+    model = experiment.model
+    return model.attention == "softmax" and not isinstance(model, Stack)
+
+
+def _gram_rank(experiment: Experiment) -> int | None:
+    return 1 if _closed(experiment) and experiment.rule.along_gradient else None
+
+
+def _exact_rank(experiment: Experiment) -> int | None:
+    softmax = experiment.model.attention == "softmax"
+    return 2 if softmax and experiment.rule.sign_of_gradient else None
+
+
+def _reduced_rank(experiment: Experiment) -> int | None:
+    return 3 if _closed(experiment) and experiment.rule.entrywise else None
+
+
+two_token_form = functools.partial(
+    form, for_task=TASKS, draw=draw_jointly, needs=two_token_needs
+)
+"""What all forms of two-token data share."""
+
+
+@two_token_form("full", for_model=(TwoLayer, Stack))
+def full_form(
+    experiment: Experiment, start: InitialState, pad_for_batching: bool
+) -> AbstractForm:
+    """All weights, gradients by autodiff."""
+    model, weights = experiment.model, start.weights
+    if isinstance(weights, TwoLayerWeights):
+        return FullForm(weights, start.data, start.test, model.attention)
+    return _stack(experiment, start, exact=False)
+
+
+def _stack(experiment: Experiment, start: InitialState, exact: bool) -> AbstractForm:
+    model, weights = experiment.model, start.weights
+    assert isinstance(model, Stack) and isinstance(weights, StackWeights)
+    return StackForm(model, weights, start.data, start.test, exact)
+
+
+@two_token_form(
+    "exact", for_model=(TwoLayer, Stack), rank=_exact_rank, own_weights=False
+)
+def exact_form(
+    experiment: Experiment, start: InitialState, pad_for_batching: bool
+) -> AbstractForm:
+    """Signs that are right at any scale."""
+    if isinstance(experiment.model, Stack):
+        return _stack(experiment, start, exact=True)
+    return _support(experiment, start, pad_for_batching, exact=True)
+
+
+def _reduced(weights: TwoLayerWeights | StackWeights) -> Reduced:
+    assert isinstance(weights, TwoLayerWeights)  # the rank sees to it
+    attention = jnp.concatenate([weights.query, weights.key]).T
+    return Reduced(weights.mean_value(), attention)
+
+
+def _value_width(experiment: Experiment) -> int:
+    assert isinstance(experiment.model, TwoLayer)  # the rank sees to it
+    return experiment.model.value_width
+
+
+def _support(
+    experiment: Experiment, start: InitialState, pad_for_batching: bool, exact: bool
+) -> AbstractForm:
+    """Keep the coordinates of the data, filled up to a common width with still ones.
+
+    The filling makes seeds share one compiled program.
+    """
+    weights, basis, test = _reduced(start.weights), start.data.basis, start.test.basis
+    merge = experiment.rule.equal_steps
+    least = sum(basis.shape) if pad_for_batching else 0
+    blocks = support_blocks(np.asarray(basis), merge, least)
+    keep = jax.tree.map(lambda part: blocks.keep(part), weights)
+    test_kept = blocks.stretch(test)
+    return SupportForm(
+        weights=keep,
+        data=dataclasses.replace(start.data, basis=blocks.stretch(basis)),
+        test=dataclasses.replace(start.test, basis=test_kept),
+        offsets=(
+            test @ weights.value - test_kept @ keep.value,
+            test @ weights.attention - test_kept @ keep.attention,
+        ),
+        value_width=_value_width(experiment),
+        copies=jnp.asarray(blocks.copies),
+        exact=exact,
+    )
+
+
+@two_token_form("gram", for_model=TwoLayer, rank=_gram_rank, own_weights=False)
+def gram_form(
+    experiment: Experiment, start: InitialState, pad_for_batching: bool
+) -> AbstractForm:
+    """Coefficients of the data: all movement is in their span."""
+    weights, basis = _reduced(start.weights), start.data.basis
+    rows, test = basis.shape[0], start.test.basis
+    return GramForm(
+        weights=jax.tree.map(lambda part: jnp.zeros((rows, *part.shape[1:])), weights),
+        products=(basis @ weights.value, basis @ weights.attention),
+        gram=basis @ basis.T,
+        data=start.data,
+        test=start.test,
+        test_products=(test @ weights.value, test @ weights.attention),
+        test_gram=test @ basis.T,
+        value_width=_value_width(experiment),
+    )
+
+
+@two_token_form("reduced", for_model=TwoLayer, rank=_reduced_rank, own_weights=False)
+def reduced_form(
+    experiment: Experiment, start: InitialState, pad_for_batching: bool
+) -> AbstractForm:
+    """One value vector on the coordinates of the data."""
+    return _support(experiment, start, pad_for_batching, exact=False)

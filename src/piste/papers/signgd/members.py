@@ -1,0 +1,5 @@
+"""What the paper adds to the families of piste: importing this module adds it."""
+
+from . import figures as figures
+from . import forms as forms
+from . import stages as stages

@@ -1,0 +1,60 @@
+"""Training: the forms of a model, the pure step, and the compiled chunks."""
+
+# The modules of forms register what they hold as they are imported.
+from . import classification as classification
+from ._base import AbstractForm, InitialState, State
+from .assemble import build, draw, load_data
+from .autodiff import LossView, autodiff_form
+from .engine import Chunk, Plan, System, run_chunk, train
+from .flow import EVENT, OUTCOMES, FlowSettings, FlowSolution, Units, flow, flow_until
+from .forms import (
+    FORMS,
+    FormEntry,
+    choose_form,
+    draw_jointly,
+    find_form,
+    form,
+    forms_for,
+    ranked_forms,
+)
+from .needs import DRAWN, Needs, width_of
+from .size import Size, check_size, needs_of, room_of, size_of
+
+__all__ = [
+    "DRAWN",
+    "EVENT",
+    "FORMS",
+    "OUTCOMES",
+    "FlowSettings",
+    "FlowSolution",
+    "Needs",
+    "Units",
+    "draw_jointly",
+    "flow",
+    "flow_until",
+    "width_of",
+    "AbstractForm",
+    "Chunk",
+    "FormEntry",
+    "InitialState",
+    "LossView",
+    "Plan",
+    "Size",
+    "State",
+    "System",
+    "autodiff_form",
+    "build",
+    "check_size",
+    "choose_form",
+    "draw",
+    "find_form",
+    "form",
+    "forms_for",
+    "load_data",
+    "needs_of",
+    "ranked_forms",
+    "room_of",
+    "run_chunk",
+    "size_of",
+    "train",
+]

@@ -1,0 +1,218 @@
+"""The classifier on token sequences: a batch for every step, dealt out by the seed.
+
+Which sequences a step takes depends on the seed and the number of the step alone, so a
+run that is stopped in the middle of an epoch goes on to the same bits.
+"""
+
+import functools
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jax.sharding import NamedSharding, PartitionSpec
+from jaxtyping import Array, Bool, Int, Integer, Key
+
+from piste.attention.kernels import KERNELS, OTHER
+from piste.errors import field_error
+from piste.experiment import Experiment
+from piste.models import Classifier, ClassifierWeights
+from piste.models.classifier import cross_entropy, logits
+from piste.probes.classification import (
+    TEST_PROBES,
+    TRAIN_PROBES,
+    VALIDATION_PROBES,
+    ClassifierView,
+    Scored,
+)
+from piste.rules import Flow
+from piste.streams import Stream, stream
+from piste.tasks import Pathfinder, Text, TokenSequences
+from piste.tasks.token_sequences import SequenceSets
+
+from ._base import AbstractForm, InitialState
+from .classification_needs import MICROBATCH, SCORING_BATCH, sequence_needs
+from .forms import always, form
+from .sharded import compiler_options, host_mesh, sharded_gradient, sharded_outputs
+
+TRAIN_EVAL_SIZE = 512
+"""Training sequences on which the training loss is measured."""
+LANDSCAPE_SIZE = 64
+"""Training sequences whose loss a landscape shows, at thousands of points."""
+
+
+class Sequences(eqx.Module):
+    """Token sequences on the device, in narrow types."""
+
+    tokens: Integer[Array, "sequence position"]
+    lengths: Int[Array, " sequence"]
+    labels: Int[Array, " sequence"]
+
+    @staticmethod
+    def of(data: TokenSequences, most: int | None = None) -> "Sequences":
+        """The first so many sequences, or all."""
+        parts = (data.tokens, data.lengths, data.labels)
+        return Sequences(*(jnp.asarray(x[:most]) for x in parts))
+
+    def take(self, rows: Int[Array, " batch"]) -> "Sequences":
+        """The sequences at some places."""
+        return jax.tree.map(lambda x: jnp.asarray(x)[rows], self)
+
+    def mask(self) -> Bool[Array, "sequence position"]:
+        """Where there is a token, and not padding."""
+        return jnp.arange(self.tokens.shape[1]) < self.lengths[:, None]
+
+
+def _start(experiment: Experiment, loaded) -> InitialState:
+    task, seed = experiment.task, experiment.seed
+    assert isinstance(task, (Text, Pathfinder))
+    sets = _sets(task, loaded, seed)
+    # One program: each operation by itself would be compiled apart.
+    drawn = jax.jit(lambda key: experiment.model.draw_weights(task, key=key))
+    return InitialState(sets, sets.test, drawn(stream(seed, Stream.INIT)))
+
+
+@functools.lru_cache(maxsize=1)
+def _sets(task: Text | Pathfinder, loaded, seed: int) -> SequenceSets:
+    """The data of a run; a landscape builds several systems on the same."""
+    return task.sequence_sets(loaded, seed=seed)
+
+
+def _rank(experiment: Experiment) -> int | None:
+    """It always holds, but for a flow and for kernels that padding would change."""
+    if isinstance(experiment.rule, Flow):
+        rule = "the flow needs the loss of all data; must be a discrete rule"
+        raise field_error("rule", "flow", rule)
+    kernel = experiment.model.attention
+    if isinstance(experiment.task, Text) and KERNELS[kernel].divides_by == OTHER:
+        rule = "a weight depends on all keys together, so padding cannot be left out"
+        raise field_error("model.kernel", kernel, f"{rule}; must be another kernel")
+    return always(experiment)
+
+
+@form(
+    "full",
+    for_task=(Text, Pathfinder),
+    for_model=Classifier,
+    rank=_rank,
+    draw=_start,
+    needs=sequence_needs,
+)
+class ClassifierForm(AbstractForm):
+    """All weights, gradients of a batch by autodiff, shared out over the devices."""
+
+    model: Classifier
+    weights: ClassifierWeights
+    train: Sequences
+    validation: Sequences | None
+    test: Sequences
+    key: Key[Array, ""]
+    batch: int = eqx.field(static=True)
+    devices: int = eqx.field(static=True)
+
+    @classmethod
+    def build(
+        cls, experiment: Experiment, start: InitialState, pad_for_batching: bool
+    ) -> "ClassifierForm":
+        """The form of a run, on as many devices as can share a batch."""
+        task, model, sets = experiment.task, experiment.model, start.data
+        assert isinstance(task, (Text, Pathfinder)) and isinstance(model, Classifier)
+        validation = Sequences.of(sets.validation) if sets.validation.count else None
+        return cls(
+            model=model,
+            weights=start.weights,
+            train=Sequences.of(sets.train),
+            validation=validation,
+            test=Sequences.of(sets.test),
+            key=stream(experiment.seed, Stream.BATCH),
+            batch=task.batch,
+            devices=devices_for(task.batch),
+        )
+
+    def initial(self):
+        """All weights."""
+        return self.weights
+
+    def loss_and_gradient(self, params, step=0):
+        """The mean loss of the step's own batch, with dropout."""
+        chosen = self.train.take(self.rows(step))
+        keys = jax.random.split(jax.random.fold_in(self.key, 2 * step + 1), self.batch)
+        gradient = sharded_gradient(self._loss, self._mesh(), piece=self._piece())
+        return gradient(params, (chosen, keys))
+
+    def _loss(self, params, part):
+        some, keys = part
+        tokens = some.tokens.astype(jnp.int32)
+        found = logits(self.model, params, tokens, some.mask(), keys=keys)
+        return cross_entropy(found, some.labels)
+
+    def rows(self, step: Int[Array, ""] | int) -> Int[Array, " batch"]:
+        """The batch of a step: every epoch has an order of its own."""
+        count = self.train.labels.shape[0]
+        epoch, place = jnp.divmod(step, count // self.batch)
+        # Even numbers for orders, odd ones for dropout: no key is used twice.
+        key = jax.random.fold_in(self.key, 2 * epoch)
+        order = jax.random.permutation(key, count)
+        return jax.lax.dynamic_slice(order, (place * self.batch,), (self.batch,))
+
+    def evaluation_loss(self, params):
+        """The loss on a few fixed training sequences, without dropout: its landscape."""
+        few = jax.tree.map(lambda x: jnp.asarray(x)[:LANDSCAPE_SIZE], self.train)
+        return self._scored(params, few).loss()
+
+    def gradient(self, params):
+        """That of the loss on these few sequences, whatever the step's batch."""
+        return jax.grad(self.evaluation_loss)(params)
+
+    def _seen(self) -> Sequences:
+        return jax.tree.map(lambda x: jnp.asarray(x)[:TRAIN_EVAL_SIZE], self.train)
+
+    def view(self, params):
+        """Part of the training set, and the validation set."""
+        train = self._scored(params, self._seen())
+        if self.validation is None:
+            return ClassifierView(train, None)
+        return ClassifierView(train, self._scored(params, self.validation))
+
+    def test_view(self, params):
+        """The test set."""
+        return self._scored(params, self.test)
+
+    def _scored(self, params, data: Sequences) -> Scored:
+        def found(params, some):
+            tokens = some.tokens.astype(jnp.int32)
+            return logits(self.model, params, tokens, some.mask())
+
+        outputs = sharded_outputs(found, self._mesh(), piece=SCORING_BATCH)
+        return Scored(outputs(params, data), jnp.asarray(data.labels))
+
+    def _mesh(self):
+        return host_mesh(self.devices)
+
+    def _piece(self) -> int:
+        share = self.batch // self.devices
+        return next(
+            size for size in range(min(MICROBATCH, share), 0, -1) if share % size == 0
+        )
+
+    def shares(self):
+        """One for each device."""
+        return self.devices
+
+    def placed(self, state):
+        """A copy for every device."""
+        return jax.device_put(state, NamedSharding(self._mesh(), PartitionSpec()))
+
+    def compiler_options(self):
+        """Those that suit a batch that is shared out."""
+        return compiler_options(self._mesh())
+
+    def probes(self):
+        """Losses and accuracies; validation where there is such a set."""
+        middle = () if self.validation is None else VALIDATION_PROBES
+        return (*TRAIN_PROBES, *middle, *TEST_PROBES)
+
+
+def devices_for(batch: int) -> int:
+    """As many of the devices as can share the batch evenly."""
+    most = min(batch, len(jax.devices()))
+    return next(count for count in range(most, 0, -1) if batch % count == 0)

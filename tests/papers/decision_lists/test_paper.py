@@ -1,0 +1,281 @@
+"""The paper end to end at a small size, and its claims on evidence with known answers."""
+
+import dataclasses
+import json
+import math
+
+import jax
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+
+import piste
+from piste.claims import Outcome
+from piste.cli import main
+from piste.papers import find_paper
+from piste.papers.decision_lists import descent_claims, descents, presets, studies
+from piste.papers.decision_lists.attention_descents import AttentionDescents
+from piste.papers.decision_lists.calculations import (
+    FirstPerfect,
+    Repetition,
+    ScaleSweep,
+)
+from piste.papers.decision_lists.descents import Descents
+from piste.papers.decision_lists.instances import FAMILIES, RandomInstances
+from piste.papers.decision_lists.persistence import Persistence
+from piste.papers.decision_lists.tasks import DecisionLists
+from piste.papers.decision_lists.unseen import UnseenSequences, other_sets, repeated
+from piste.reproduction import CalculationStudy, RunStudy, Study, SweepStudy
+from piste.sweeps import Sweep
+
+SIZES = ((6, 3, 2),)
+
+
+@pytest.fixture(autouse=True)
+def no_cache_of_the_user(monkeypatch):
+    monkeypatch.setattr("piste.caching.keep_compiled_programs", lambda: None)
+
+
+def small_studies(quick: bool = False) -> tuple[Study, ...]:
+    """Every study at a size of seconds."""
+    flow = dataclasses.replace(presets.thm_1_dirichlet(), steps=60)
+    flow = dataclasses.replace(flow, task=dataclasses.replace(flow.task, vocabulary=7))
+    run = dataclasses.replace(presets.joint(6, 3, 2, "gd"), steps=40)
+    # One size and two of each, so that few programs are compiled.
+    draws = RandomInstances(count=2, smallest=8, largest=8, longest=3)
+    others, each, weighted = (
+        dataclasses.replace(draws, family=family)
+        for family in ("others", "each", "dirichlet-support")
+    )
+    scale = ScaleSweep(8, 3, 2, smallest=1e-2, largest=1.0, factors=5)
+    sweeps = tuple(
+        SweepStudy(
+            studies.joint_name(SIZES[0], rule),
+            "joint",
+            Sweep(
+                dataclasses.replace(presets.joint(6, 3, 2, rule), steps=40),
+                {"seed": range(2)},
+            ),
+            probes=studies.JOINT_PROBES,
+            batch=1,
+        )
+        for rule in presets.RULES
+    )
+    alone = dataclasses.replace(presets.value_alone(), steps=40)
+    return (
+        RunStudy("theorem-1", "flow", (flow,)),
+        CalculationStudy("uniform", "uniform", FirstPerfect(draws)),
+        CalculationStudy("others", "others", FirstPerfect(others)),
+        CalculationStudy("dirichlet-support", "few", FirstPerfect(weighted)),
+        RunStudy("dirichlet", "flow", (flow,)),
+        CalculationStudy("scale", "scale", scale),
+        CalculationStudy("scale-small", "scale", dataclasses.replace(scale, seed=4)),
+        CalculationStudy("unseen", "others", UnseenSequences(weighted)),
+        CalculationStudy("persistence", "kept", persistence(each)),
+        CalculationStudy("attention-descents", "gd", AttentionDescents(draws)),
+        CalculationStudy("repetition", "iid", Repetition("6,3,2 7,3,1", patience=2.0)),
+        CalculationStudy("theorem-2", "descent", Descents("40,19,1,20", limit=5)),
+        RunStudy("empirics", "joint", (run,)),
+        *sweeps,
+        SweepStudy(
+            "value-alone",
+            "V alone",
+            Sweep(alone, {"seed": range(2)}),
+            probes=("train_loss", "accuracy", "value_cosine", "value_cosine_centred"),
+            batch=1,
+        ),
+    )
+
+
+def persistence(draws: RandomInstances) -> Persistence:
+    return Persistence(draws, follow=3.0, records=20)
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    root = tmp_path_factory.mktemp("lists")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(studies, "studies", small_studies)
+        for module in ("studies", "empirical_claims", "figures", "tables"):
+            patch.setattr(f"piste.papers.decision_lists.{module}.SIZES", SIZES)
+        names = [studies.joint_name(SIZES[0], rule) for rule in presets.RULES]
+        for part in ("claims", "figures", "tables"):
+            need_only(patch, find_paper("decision-lists").part(part), part, names)
+        patch.setattr("piste.caching.keep_compiled_programs", lambda: None)
+        command = ["reproduce", "decision-lists", "--out", str(root)]
+        assert main(command) == 0
+        assert main(command) == 0
+        assert main(["verify", "decision-lists", "--out", str(root)]) == 0
+    return root / "decision-lists"
+
+
+def need_only(patch, module, part: str, names: list[str]) -> None:
+    """Whatever needs all sizes of the training from random weights needs these."""
+    every = [
+        dataclasses.replace(each, needs=tuple(names))
+        if any(name.startswith("joint-") for name in each.needs)
+        else each
+        for each in getattr(module, part.upper())
+    ]
+    patch.setattr(module, part.upper(), tuple(every))
+
+
+def test_every_preset_is_an_experiment():
+    for name in find_paper("decision-lists").presets:
+        assert piste.preset(f"decision-lists/{name}").steps > 0
+        words = getattr(presets, name.replace("-", "_")).__doc__
+        assert words.startswith("``piste run decision-lists/" + name)
+
+
+@pytest.mark.slow
+def test_every_claim_has_a_verdict_and_a_figure(results):
+    verdicts = json.loads((results / "verdicts.json").read_text())
+    assert len(verdicts) == len(find_paper("decision-lists").part("claims").CLAIMS)
+    for verdict in verdicts:
+        figure = verdict["figure"]
+        assert not figure or (results / "figures" / f"{figure}.png").exists()
+        assert all(one["predicted"] and one["measured"] for one in verdict["instances"])
+    named = {verdict["claim"]: verdict["verdict"] for verdict in verdicts}
+    assert named["Theorem 1 on uniform sets"] == "holds"
+    assert named["Theorem 2"] == "holds"
+    assert named["Theorem 2 at short sequences"] == "conditions unmet"
+
+
+@pytest.mark.slow
+def test_figures_and_tables_have_their_data(results):
+    names = ("task", "scores", "margins", "bounds", "scale", "descents", "success")
+    for name in (*names, "persistence", "values"):
+        assert (results / "figures" / f"{name}.pdf").read_bytes()[:5] == b"%PDF-"
+        assert len(pd.read_csv(results / "figures" / f"{name}.csv")) > 0
+    frame = pd.read_csv(results / "tables" / "smallest.csv")
+    assert frame["smallest n"].tolist() == [19, 29, 38, 45]
+    page = (results / "report.html").read_text()
+    assert page.count("<figure") == len(list((results / "figures").glob("*.png")))
+
+
+def test_a_calculation_goes_on_with_the_first_part_that_is_missing(tmp_path):
+    study = CalculationStudy(
+        "few", "few", FirstPerfect(RandomInstances(count=2, largest=6), 1)
+    )
+    whole = study.run(tmp_path / "whole").dataset("few")
+
+    def stop(done, loss):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        study.run(tmp_path / "parts", stop)
+    told = []
+    again = study.run(tmp_path / "parts", lambda done, loss: told.append(done))
+    assert told == [1, 2]
+    xr.testing.assert_equal(again.dataset("few"), whole)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_an_instance_depends_on_its_number_alone(family):
+    few = RandomInstances(family, count=2)
+    more = RandomInstances(family, count=9, first=1)
+    (task, one), (other, two) = few.batch(0, 5)[1], more.batch(0, 3)[0]
+    assert task == other and task.distribution in FAMILIES[family]
+    np.testing.assert_array_equal(one.lists, two.lists)
+    assert sum(len(more.batch(index, 4)) for index in range(more.batches(4))) == 9
+
+
+def test_other_sets_are_all_that_have_no_probability():
+    task = DecisionLists(6, 3, 2, distribution="support", support_sets=9)
+    instance = task.instance(key=jax.random.key(0))
+    seen = {tuple(row) for row in instance.sequences.rows()[0].tolist()}
+    rng = np.random.default_rng(0)
+    others = {tuple(row) for row in other_sets(instance, 5, rng).tolist()}
+    assert len(others) == math.comb(6, 3) - 9 and not others & seen
+    for row in repeated(instance, 50, rng):
+        assert len(set(row.tolist())) < 3
+
+
+def test_more_sets_than_can_be_listed_are_drawn():
+    task = DecisionLists(40, 19, 1, distribution="support", support_sets=20)
+    instance = task.instance(key=jax.random.key(0))
+    others = other_sets(instance, 7, np.random.default_rng(0))
+    assert others.shape == (7, 19) and len({tuple(r) for r in others.tolist()}) == 7
+
+
+def test_a_lost_order_is_found_between_two_records():
+    draws = RandomInstances(count=1)
+    path = Persistence(draws, follow=3.0, records=5)
+    found = path._kept(np.array([1.0, -0.1, 0.0, 0.5, 0.7]))
+    assert (found["lost_from"], found["lost_to"]) == tuple(path.grid()[[1, 2]])
+    assert found["unknown"] == 0 and found["at_the_end"] == 0.7
+    kept = path._kept(np.array([1.0, 1.0, np.nan, np.nan, np.nan]))
+    assert np.isnan(kept["lost_from"]) and kept["unknown"] == 3
+
+
+def test_theorem_2_names_the_condition_that_fails():
+    with jax.enable_x64(True):
+        part = Descents("12,4,2,20", limit=3).part(0)
+    verdict = descent_claims.descent_verdict(part.isel(cell=0))
+    assert verdict.outcome == Outcome.UNMET
+    failed = [c.name for c in verdict.conditions if not c.met]
+    assert failed[0] == "A² > 4mL₀/ε"
+
+
+def test_a_number_that_says_nothing_leaves_theorem_2_open(monkeypatch):
+    """A loss of NaN used to mean that no scale c exists."""
+    monkeypatch.setattr(descents, "start_loss", lambda *given: np.nan)
+    with jax.enable_x64(True):
+        part = Descents("12,4,2,20", limit=3).part(0)
+    verdict = descent_claims.descent_verdict(part.isel(cell=0))
+    assert verdict.outcome == Outcome.INCONCLUSIVE
+    assert "no number for scale" in verdict.measured
+
+
+@pytest.mark.slow
+def test_captions_say_what_was_run(results):
+    page = (results / "report.html").read_text()
+    assert "2 seeds" in page and "8 seeds" not in page
+    assert "100 bounds" not in page
+    words = find_paper("decision-lists").summary
+    assert "random instances" not in words and "checked" not in words
+
+
+def test_a_page_of_few_studies_speaks_of_few(tmp_path, monkeypatch):
+    kept = [s for s in small_studies() if s.name in ("uniform", "persistence")]
+    monkeypatch.setattr(studies, "studies", lambda quick: tuple(kept))
+    assert main(["reproduce", "decision-lists", "--out", str(tmp_path)]) == 0
+    folder = tmp_path / "decision-lists"
+    page = (folder / "report.html").read_text()
+    assert "with repetition" not in page and "descent on" not in page
+    verdicts = json.loads((folder / "verdicts.json").read_text())
+    named = [verdict["claim"] for verdict in verdicts]
+    assert named == ["Theorem 1 on uniform sets", "Perfection is kept"]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--task.list-bound", "30"], "task.list-bound = 30: must be below vocabulary"),
+        (["--task.length", "31"], "task.length = 31: must be at most vocabulary = 30"),
+        (
+            ["--form", "enumeration", "--task.vocabulary", "80"],
+            "task.vocabulary = 80: needs about",
+        ),
+        (["--form", "gram"], "form = gram: does not hold for model one-hot"),
+        (["--rule.time-step", "0"], "rule.time-step = 0.0: must be greater than 0"),
+        (["--model", "two-layer"], "model = two-layer: cannot read the data of task"),
+        (["--task", "signal-noise"], "model = one-hot: cannot read the data of task"),
+        (["--rule.solver", "euler"], "rule.solver = euler: must be one of auto, tsit5"),
+    ],
+)
+def test_mistakes_are_one_line_and_write_nothing(words, message, capsys, tmp_path):
+    out = tmp_path / "out"
+    command = ["run", "decision-lists/thm-1", "--out", str(out), *words]
+    assert main(command) == 2
+    shown = capsys.readouterr()
+    assert shown.err.startswith(f"error: {message}") and shown.err.count("\n") == 1
+    assert not list(out.glob("runs/*"))
+
+
+def test_a_flow_that_does_not_get_there_is_said(capsys, tmp_path):
+    words = ["--steps", "4", "--rule.max-steps", "1", "--task.vocabulary", "8"]
+    command = ["run", "decision-lists/thm-1", "--out", str(tmp_path), *words]
+    assert main(command) == 0
+    assert "✗ stopped at step" in capsys.readouterr().out
