@@ -9,8 +9,9 @@ import pytest
 from piste.errors import InputError
 from piste.rules import GD
 from piste.store import read_manifest, run_in_memory
-from piste.sweeps import Sweep, local, run_batch, run_sweep, sweep_parts
+from piste.sweeps import Sweep, local, run_sweep, sweep_parts
 from piste.sweeps.grid import static_part
+from piste.training import batches, run_batch
 from support.faults import assert_every_damage_is_named
 from support.small import small
 
@@ -100,7 +101,7 @@ def test_a_batch_may_stop_when_all_losses_are_low(tmp_path):
     sweep = Sweep(base, {"seed": range(2)})
     whole = run_sweep(sweep, tmp_path / "a", PROBES, batch=2)
     level = float(whole.train_loss.isel(step=30).max())
-    cut = run_sweep(sweep, tmp_path / "b", PROBES, batch=2, until=level)
+    cut = run_sweep(sweep, tmp_path / "b", PROBES, batch=2, stop_below=level)
     measured = cut.train_loss.notnull()
     assert 0 < int(measured.sum()) < measured.size
     kept = cut.train_loss.where(measured, drop=True)
@@ -115,8 +116,8 @@ def test_a_loss_that_underflows_to_zero_is_no_reason_to_stop(tmp_path, monkeypat
         state, records = real(*given)
         return state, records | {"train_loss": 0 * records["train_loss"]}
 
-    real = local.run_batch
-    monkeypatch.setattr(local, "run_batch", underflowed)
+    real = batches.run_batch
+    monkeypatch.setattr(batches, "run_batch", underflowed)
     found = run_sweep(
         Sweep(small("gd", steps=300), {"seed": range(2)}), tmp_path, PROBES
     )
@@ -139,7 +140,7 @@ def test_other_ways_to_run_it_have_other_folders(tmp_path):
         sweep_parts(sweep, tmp_path, PROBES, batch=2),
         sweep_parts(sweep, tmp_path, PROBES[:1], batch=2),
         sweep_parts(sweep, tmp_path, PROBES, batch=4),
-        sweep_parts(sweep, tmp_path, PROBES, batch=2, until=0.1),
+        sweep_parts(sweep, tmp_path, PROBES, batch=2, stop_below=0.1),
         sweep_parts(Sweep(short(), {"seed": range(2)}), tmp_path, PROBES, batch=2),
     ]
     assert len({way.place.folder() for way in ways}) == len(ways)

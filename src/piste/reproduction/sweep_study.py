@@ -21,7 +21,7 @@ class SweepStudy(Study):
     probes: tuple[str, ...]
     batch: int = 10
     """Cells that are trained side by side."""
-    until: float = 0.0
+    stop_below: float = 0.0
     """Training loss at which a batch may stop."""
 
     def trains(self) -> tuple[Experiment, ...]:
@@ -34,7 +34,9 @@ class SweepStudy(Study):
 
     def _parts(self, folder: Path) -> Parts:
         root, name = folder / "sweeps", self.name
-        return sweep_parts(self.sweep, root, self.probes, self.batch, self.until, name)
+        return sweep_parts(
+            self.sweep, root, self.probes, self.batch, self.stop_below, name
+        )
 
     def is_stored(self, folder: Path) -> bool:
         """Whether every batch is complete."""
@@ -49,7 +51,7 @@ class SweepStudy(Study):
             self.batch,
             watch,
             fresh,
-            self.until,
+            self.stop_below,
             self.name,
         )
         return Evidence(datasets={self.name: found})

@@ -1,6 +1,6 @@
 """Grids of experiments in compiled batches."""
 
 from .grid import Cell, Sweep
-from .local import run_batch, run_sweep, sweep_parts
+from .local import run_sweep, sweep_parts
 
-__all__ = ["Cell", "Sweep", "run_batch", "run_sweep", "sweep_parts"]
+__all__ = ["Cell", "Sweep", "run_sweep", "sweep_parts"]

@@ -4,17 +4,23 @@ import dataclasses
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 
 from piste.caching import free_memory
-from piste.probes import OFTEN, Probe
+from piste.probes import OFTEN
 from piste.store import Fresh, Parts, inputs_of, join_parts, named_axes
-from piste.training import Plan, State, System, build, choose_form, run_chunk
+from piste.training import (
+    Chunk,
+    Plan,
+    System,
+    build,
+    choose_form,
+    stack_systems,
+    train_cells,
+)
 from piste.values import digest, to_json
 
 from .grid import Cell, Sweep, static_part
@@ -22,28 +28,22 @@ from .grid import Cell, Sweep, static_part
 Watch = Callable[[int, float], None]
 
 
-@jax.jit
-def run_batch(system: System, state: State, gaps, tests):
-    """Advance all cells of a batch by one chunk, side by side."""
-    return jax.vmap(run_chunk, in_axes=(0, 0, None, None))(system, state, gaps, tests)
-
-
 def sweep_parts(
     sweep: Sweep,
     root: Path,
     probes: Sequence[str],
     batch: int = 10,
-    until: float = 0.0,
+    stop_below: float = 0.0,
     name: str = "sweep",
 ) -> Parts:
     """The batches of a sweep, and where they are stored below a folder.
 
     Each way to run it has a folder of its own: what is kept of it counts too.
     """
-    what = digest([sweep.digest, list(probes), batch, until])
+    what = digest([sweep.digest, list(probes), batch, stop_below])
     axes = {field: list(values) for field, values in sweep.axes.items()}
     about = {"base": to_json(sweep.base), "axes": axes, "probes": list(probes)}
-    about |= {"batch": batch, "until": until}
+    about |= {"batch": batch, "stop_below": stop_below}
     inputs = inputs_of(*(cell.experiment for cell in sweep.cells()))
     return Parts(root, name, what, about, inputs, len(sweep.batches(batch)))
 
@@ -55,7 +55,7 @@ def run_sweep(
     batch: int = 10,
     watch: Watch = lambda step, loss: None,
     fresh: Fresh = False,
-    until: float = 0.0,
+    stop_below: float = 0.0,
     name: str = "sweep",
 ) -> xr.Dataset:
     """Run what is missing, and return the probes asked for, along a dimension ``cell``.
@@ -63,7 +63,7 @@ def run_sweep(
     It is stored below ``root``, under an address of its own; arrays are read when they are
     used.
 
-    A batch ends early when every training loss in it is at most ``until``, if that is
+    A batch ends early when every training loss in it is at most ``stop_below``, if that is
     more than 0; its later records are then not a number.
 
     Every varied field is a coordinate of ``cell``; ``diverged`` is the step at which a
@@ -77,12 +77,12 @@ def run_sweep(
         # Batches of one program come one after the other.
         free_memory(programs=_program_of(batches[index]) != _program_of(before_it))
         told = _offset(watch, int(before[index]))
-        return _run_cells(batches[index], batch, probes, until, told)
+        return _run_cells(batches[index], batch, probes, stop_below, told)
 
     def after(index: int, part: xr.Dataset) -> None:
         watch(int(before[index + 1]), float(part.train_loss.min("step").median()))
 
-    stored = sweep_parts(sweep, root, probes, batch, until, name)
+    stored = sweep_parts(sweep, root, probes, batch, stop_below, name)
     parts = stored.compute(make, after, fresh)
     data = join_parts(parts, "cell")
     # An index, where sorting would read everything.
@@ -104,31 +104,26 @@ def _offset(watch: Watch, done: int) -> Watch:
 
 
 def _run_cells(
-    cells: list[Cell], size: int, probes: Sequence[str], until: float, watch: Watch
+    cells: list[Cell], size: int, probes: Sequence[str], stop_below: float, watch: Watch
 ) -> xr.Dataset:
     """Train one batch; a short one is filled up so that the program is the same."""
     began = time.perf_counter()
     plan = Plan.of(cells[0].experiment)
     filled = cells + [cells[-1]] * (size - len(cells))
     with jax.enable_x64(True):
-        system = dataclasses.replace(_stacked(filled), only=tuple(probes))
-        state = jax.vmap(System.start)(system)
+        systems = (build(c.experiment, pad_for_batching=True) for c in filled)
+        system = dataclasses.replace(stack_systems(systems, size), only=tuple(probes))
         kept: Records = {}
-        for index in range(plan.chunks):
-            gaps, flags = plan.gaps(index), plan.flags(index)
-            state, records = run_batch(system, state, gaps, flags)
-            # At a record that is tested too, so that there is a test error to match.
-            tested = np.flatnonzero(flags)[-1] if flags.any() else -1
-            losses = np.asarray(records["train_loss"])[: len(cells), tested]
-            for probe in system.probes():
-                chunk = np.asarray(records[probe.name])[: len(cells)]
-                _keep(kept, probe, chunk, plan, index)
-            del records, chunk  # before the next ones are there
-            watch(int(plan.times[plan.block(index)][-1]) * len(cells), losses.mean())
+        for chunk in train_cells(system, plan):
+            _keep(kept, system, chunk, plan, len(cells))
+            diverged = np.asarray(chunk.state.diverged)
+            losses = _last_tested(chunk, plan)[: len(cells)]
+            steps = int(plan.times[plan.block(chunk.index)][-1])
+            watch(steps * len(cells), losses.mean())
             # A loss that has underflowed to 0 is no reason to stop.
-            if until > 0 and (losses <= until).all():
+            if stop_below > 0 and (losses <= stop_below).all():
                 break
-        diverged = np.asarray(state.diverged)
+            del chunk  # before the next one is there
     data = _labelled(cells, system.probes(), plan, kept, diverged)
     if (step := system.time_step()) is not None:
         clock = np.outer(np.asarray(step)[: len(cells)], plan.times)
@@ -137,55 +132,27 @@ def _run_cells(
     return data.assign_attrs(seconds=time.perf_counter() - began, form=form)
 
 
-def _stacked(cells: list[Cell]) -> System:
-    """One system for all cells, filled cell by cell: their data may be large."""
-    stacks, structure = [], None
-    for place, cell in enumerate(cells):
-        system = build(cell.experiment, pad_for_batching=True)
-        leaves, structure = jax.tree.flatten(system)
-        stacks = stacks or [_empty_stack(leaf, len(cells)) for leaf in leaves]
-        for stack, leaf in zip(stacks, leaves, strict=True):
-            stack[place] = leaf
-        del system, leaves
-    assert structure is not None
-    return jax.tree.unflatten(structure, [_on_device(stack) for stack in stacks])
-
-
-ALIGNMENT = 64
-"""Where the memory of an array must begin for JAX to take it over without a copy."""
-
-
-def _empty_stack(leaf: Any, count: int) -> np.ndarray | list:
-    """Room for so many arrays like one; keys of random streams are no NumPy arrays."""
-    if jnp.issubdtype(jnp.result_type(leaf), jax.dtypes.prng_key):
-        return [None] * count
-    like = np.asarray(leaf)
-    memory = np.empty(count * like.nbytes + ALIGNMENT, np.uint8)
-    start = -memory.ctypes.data % ALIGNMENT
-    inside = memory[start : start + count * like.nbytes]
-    return inside.view(like.dtype).reshape(count, *like.shape)
-
-
-def _on_device(stack: np.ndarray | list) -> jax.Array:
-    return jnp.stack(stack) if isinstance(stack, list) else jax.device_put(stack)
+def _last_tested(chunk: Chunk, plan: Plan) -> np.ndarray:
+    """The losses at the last record that is tested too, so that there is a test error."""
+    flags = plan.tests[plan.block(chunk.index)]
+    tested = np.flatnonzero(flags)[-1] if flags.any() else -1
+    return chunk.records["train_loss"][:, tested]
 
 
 Records = dict[str, np.ndarray]
 """By probe: a row for each cell, and a column for each record."""
 
 
-def _keep(
-    kept: Records, probe: Probe, chunk: np.ndarray, plan: Plan, index: int
-) -> None:
-    """Put the records of a chunk in their place; those that never come stay NaN."""
-    often = probe.along == OFTEN
-    block = plan.block(index) if often else plan.test_block(index)
-    if probe.name not in kept:  # all at once, so that there is never a second copy
-        length = plan.times.size if often else int(plan.tests.sum())
-        shape = (len(chunk), length, *chunk.shape[2:])
-        kept[probe.name] = np.full(shape, _missing(chunk.dtype), chunk.dtype)
-    chosen = slice(block.stop - block.start) if often else plan.flags(index)
-    kept[probe.name][:, block] = chunk[:, chosen]
+def _keep(kept: Records, system: System, chunk: Chunk, plan: Plan, count: int) -> None:
+    """Put the records of some cells in their place; those that never come stay NaN."""
+    for probe in system.probes():
+        often, part = probe.along == OFTEN, chunk.records[probe.name][:count]
+        block = plan.block(chunk.index) if often else plan.test_block(chunk.index)
+        if probe.name not in kept:  # all at once, so that there is never a second copy
+            length = plan.times.size if often else int(plan.tests.sum())
+            shape = (len(part), length, *part.shape[2:])
+            kept[probe.name] = np.full(shape, _missing(part.dtype), part.dtype)
+        kept[probe.name][:, block] = part
 
 
 def _missing(dtype: np.dtype):

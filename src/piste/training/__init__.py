@@ -5,6 +5,7 @@ from . import classification as classification
 from ._base import AbstractForm, InitialState, State
 from .assemble import build, draw, load_data
 from .autodiff import LossView, autodiff_form
+from .batches import run_batch, stack_systems, train_cells
 from .engine import Chunk, Plan, System, run_chunk, train
 from .flow import EVENT, OUTCOMES, FlowSettings, FlowSolution, Units, flow, flow_until
 from .forms import (
@@ -54,7 +55,10 @@ __all__ = [
     "needs_of",
     "ranked_forms",
     "room_of",
+    "run_batch",
     "run_chunk",
     "size_of",
+    "stack_systems",
     "train",
+    "train_cells",
 ]

@@ -2,7 +2,7 @@
 
 import dataclasses
 import functools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import equinox as eqx
@@ -283,23 +283,41 @@ class Chunk:
 
 def train(system: System, plan: Plan, state: State, start: int = 0) -> Iterator[Chunk]:
     """Run the chunks from ``start`` on; stop after one in which the loss diverged."""
-    along = {probe.name: probe.along for probe in system.probes()}
-    state = system.form.placed(state)
     program = _compiled(frozenset(system.form.compiler_options().items()))
-    for index in range(start, plan.chunks):
-        if int(state.diverged) >= 0:
+    state = system.form.placed(state)
+    if int(state.diverged) >= 0:
+        return
+    for chunk in chunks_of(program, system, plan, state, start):
+        yield chunk
+        if int(chunk.state.diverged) >= 0:
             return
-        gaps, flags = plan.gaps(index), plan.flags(index)
-        state, records = program(system, state, gaps, flags)
+
+
+def chunks_of(
+    program: Callable[..., tuple[State, Records]],
+    system: System,
+    plan: Plan,
+    state: State,
+    start: int = 0,
+    axis: int = 0,
+) -> Iterator[Chunk]:
+    """Run chunk after chunk; ``axis`` is that of the records in what comes back."""
+    along = {probe.name: probe.along for probe in system.probes()}
+    for index in range(start, plan.chunks):
+        state, records = program(system, state, plan.gaps(index), plan.flags(index))
         kept = {
-            name: _kept(np.asarray(part), along[name], plan, index)
+            name: _measured(np.asarray(part), along[name], plan, index, axis)
             for name, part in records.items()
         }
+        del records  # before the next ones are there
         yield Chunk(index, state, kept)
+        del kept
 
 
-def _kept(part: np.ndarray, along: str, plan: Plan, index: int) -> np.ndarray:
+def _measured(
+    part: np.ndarray, along: str, plan: Plan, index: int, axis: int
+) -> np.ndarray:
     """Drop the filling of the last chunk, and test records that were not measured."""
     block = plan.block(index)
-    size = block.stop - block.start
-    return part[:size] if along == OFTEN else part[plan.flags(index)]
+    chosen = slice(block.stop - block.start) if along == OFTEN else plan.flags(index)
+    return part[(slice(None),) * axis + (chosen,)]

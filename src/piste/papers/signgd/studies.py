@@ -173,7 +173,7 @@ def _image_study(data: str, rule: str, base: Experiment, snrs) -> Study:
         Sweep(dataclasses.replace(base, rule=rules[rule]), axes),
         probes=OUTCOMES,
         batch=3,
-        until=MATCHED,
+        stop_below=MATCHED,
         needs_data=True,
     )
 
