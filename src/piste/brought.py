@@ -49,8 +49,8 @@ def import_file(path: Path | None) -> ModuleType | None:
         if not isinstance(error, (Exception, SystemExit)):
             raise
         # The last line of the user's own code, and never a page of ours.
-        said = f"cannot be imported ({reason(error)})"
-        raise field_error("with", path, said) from None
+        message = f"cannot be imported ({reason(error)})"
+        raise field_error("with", path, message) from None
     return module
 
 

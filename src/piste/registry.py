@@ -44,8 +44,8 @@ class Family(Generic[M]):
         if not isinstance(name, str) or not self.names.fullmatch(name):
             raise field_error(self.noun, name, f"must be {_ALLOWED[self.names]}")
         if name in self._members:
-            rule = "is the name of another one already; choose another name"
-            raise field_error(self.noun, name, rule)
+            expected = "is the name of another one already; choose another name"
+            raise field_error(self.noun, name, expected)
 
     def remove(self, name: str) -> None:
         """Take a member out again."""

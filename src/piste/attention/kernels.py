@@ -85,8 +85,10 @@ def _check_shape(name: str, function: KernelFunction) -> None:
     sizes = (jax.ShapeDtypeStruct((rows, 3), jnp.float32) for rows in (2, 4))
     shape = getattr(jax.eval_shape(function, *sizes), "shape", None)
     if shape != (2, 4):
-        rule = f"2 queries and 4 keys must give weights of shape (2, 4), not {shape}"
-        raise field_error("kernel", name, rule)
+        expected = (
+            f"2 queries and 4 keys must give weights of shape (2, 4), not {shape}"
+        )
+        raise field_error("kernel", name, expected)
 
 
 def check_normalised(name: str) -> None:

@@ -82,9 +82,9 @@ def compare_range(
     ends = [compare(instance, end, **limits, **more) for end in (low, high)]
     worse = ends[1] if most is not None else ends[0]
     if {end.outcome for end in ends} == {Outcome.HOLDS, Outcome.VIOLATED}:
-        words = f"between {low:.4g} and {high:.4g}: {unclear}"
+        text = f"between {low:.4g} and {high:.4g}: {unclear}"
         return dataclasses.replace(
-            worse, outcome=Outcome.INCONCLUSIVE, measured=words, margin=None
+            worse, outcome=Outcome.INCONCLUSIVE, measured=text, margin=None
         )
     if low == high or worse.outcome in (Outcome.UNMET, Outcome.INCONCLUSIVE):
         return worse

@@ -10,7 +10,7 @@ from .timeline import Timeline
 
 NEEDED = ("train_loss", "train_accuracy")
 CLASSES = 2
-LEFT = 0.05
+PLATEAU_DROP = 0.05
 """How far below the loss of guessing the training loss must fall to have left it."""
 GUESSING = math.log(CLASSES)
 
@@ -18,16 +18,16 @@ GUESSING = math.log(CLASSES)
 def _starts_below(series: xr.Dataset) -> str:
     """Why a run has no plateau to leave: it starts below the loss of guessing."""
     first = float(series.train_loss[0])
-    below = first < GUESSING - LEFT
+    below = first < GUESSING - PLATEAU_DROP
     return f"the training loss starts at {first:.3g}, below ln 2" if below else ""
 
 
 RULES = (
     Crossing(
         "leaves",
-        f"training loss below ln 2 − {LEFT}",
+        f"training loss below ln 2 − {PLATEAU_DROP}",
         "train_loss",
-        GUESSING - LEFT,
+        GUESSING - PLATEAU_DROP,
         rising=False,
         does_not_apply=_starts_below,
     ),
@@ -43,7 +43,7 @@ RULES = (
 SPANS = (
     Span(
         "plateau",
-        f"the training loss is not yet below ln 2 − {LEFT} for good",
+        f"the training loss is not yet below ln 2 − {PLATEAU_DROP} for good",
         end="leaves",
         stays=True,
     ),

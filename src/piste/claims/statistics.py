@@ -61,8 +61,8 @@ def sign_test(first: Numbers, second: Numbers) -> SignTest:
     """
     pairs = [np.asarray(first, float).ravel(), np.asarray(second, float).ravel()]
     if pairs[0].size != pairs[1].size:
-        rule = f"must be as long as the other list, {pairs[1].size}"
-        raise InputError(f"first: {pairs[0].size} numbers: {rule}")
+        expected = f"must be as long as the other list, {pairs[1].size}"
+        raise InputError(f"first: {pairs[0].size} numbers: {expected}")
     pairs = np.stack(pairs)
     known = pairs[:, np.isfinite(pairs).all(0)]
     difference = known[0] - known[1]

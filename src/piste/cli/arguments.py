@@ -69,20 +69,20 @@ class Parser:
     def _add_run(self) -> None:
         run = self._add("run", "train a preset, with any field changed: --rule adam")
         run.add_argument("preset", help="paper/preset, see `piste list`")
-        words = "demand a run to go on with"
-        run.add_argument("--resume", action="store_true", help=words)
+        text = "demand a run to go on with"
+        run.add_argument("--resume", action="store_true", help=text)
         _with(run)
         _common(run)
 
     def _add_reproduce(self) -> None:
         reproduce = self._add("reproduce", "run, judge and draw all of a paper")
         reproduce.add_argument("paper")
-        words = "a part of it, in about a minute"
-        reproduce.add_argument("--quick", action="store_true", help=words)
-        words = "only the studies that need no dataset"
-        reproduce.add_argument("--theory", action="store_true", help=words)
-        words = "only these studies, by name, with commas between"
-        reproduce.add_argument("--only", default="", metavar="STUDIES", help=words)
+        text = "a part of it, in about a minute"
+        reproduce.add_argument("--quick", action="store_true", help=text)
+        text = "only the studies that need no dataset"
+        reproduce.add_argument("--theory", action="store_true", help=text)
+        text = "only these studies, by name, with commas between"
+        reproduce.add_argument("--only", default="", metavar="STUDIES", help=text)
         _with(reproduce)
         _common(reproduce)
 
@@ -96,15 +96,13 @@ class Parser:
 
 
 def _with(parser: argparse.ArgumentParser) -> None:
-    words = (
-        "a Python file of your own to import first: with a paper, a rule, a kernel …"
-    )
-    parser.add_argument("--with", type=Path, dest="file", metavar="FILE", help=words)
+    text = "a Python file of your own to import first: with a paper, a rule, a kernel …"
+    parser.add_argument("--with", type=Path, dest="file", metavar="FILE", help=text)
 
 
 def _out(parser: argparse.ArgumentParser) -> None:
-    words = "folder for results (default: results)"
-    out = {"type": Path, "default": Path("results"), "metavar": "DIR", "help": words}
+    text = "folder for results (default: results)"
+    out = {"type": Path, "default": Path("results"), "metavar": "DIR", "help": text}
     parser.add_argument("--out", **out)
 
 

@@ -74,8 +74,8 @@ def _run_command(words: list[str]) -> int:
     except SystemExit as ended:  # argparse has said all there is to --help
         return int(ended.code or 0)
     if name != "list" and (asked := missing_platform()):
-        rule = "JAX finds no such device here; unset it, or set it to cpu"
-        raise InputError(f"{PLATFORMS} = {asked}: {rule}")
+        expected = "JAX finds no such device here; unset it, or set it to cpu"
+        raise InputError(f"{PLATFORMS} = {asked}: {expected}")
     module = importlib.import_module(f"piste.cli.{COMMANDS[name]}")
     command = getattr(module, f"{name}_command")
     with tidy(getattr(options, "out", Path())):

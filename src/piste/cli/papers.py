@@ -157,8 +157,8 @@ def verify_command(options, rest: list[str]) -> int:
     )
     if verified is None:
         command = shlex.join([*_begun(paper, options.file), *_out(options)])
-        rule = f"has no complete runs of {paper.name}; {command} makes them"
-        raise InputError(f"out = {root}: {rule}")
+        expected = f"has no complete runs of {paper.name}; {command} makes them"
+        raise InputError(f"out = {root}: {expected}")
     _print_verified(verified)
     return 0
 

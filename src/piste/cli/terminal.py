@@ -170,6 +170,6 @@ SMALLER = "make a size of task or model smaller, or record.chunk"
 def _about_files(error: OSError) -> str:
     place = error.filename if error.filename is not None else "output"
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        rule = "free some room, and the same command goes on from here"
-        return f"{place}: the disk is full; {rule}"
+        expected = "free some room, and the same command goes on from here"
+        return f"{place}: the disk is full; {expected}"
     return f"{place}: {error.strerror}" if error.strerror else str(error)

@@ -166,8 +166,8 @@ def _keep(files: list[Path], folder: Path) -> None:
         for file in files:
             _put(file, folder)
     except OSError as error:
-        rule = f"give a folder by the field folder or by {VARIABLE}"
-        raise InputError(f"cache {folder}: {error.strerror}; {rule}") from None
+        expected = f"give a folder by the field folder or by {VARIABLE}"
+        raise InputError(f"cache {folder}: {error.strerror}; {expected}") from None
 
 
 def _put(file: Path, folder: Path) -> None:
@@ -207,8 +207,8 @@ class Limited(io.RawIOBase):
         content = self._stream.read(size)
         self._left -= len(content)
         if self._left < 0:
-            rule = f"must be at most {self._largest} bytes when expanded"
-            raise InputError(f"{self._path}: {rule}")
+            expected = f"must be at most {self._largest} bytes when expanded"
+            raise InputError(f"{self._path}: {expected}")
         return content
 
 

@@ -136,8 +136,8 @@ def read_table(path: Path) -> list[Review]:
         for name in ("label", "text"):
             if name not in header:
                 found = shown(",".join(header)) or "nothing"
-                rule = "must have columns label and text"
-                raise InputError(f"{path}: has no column {name} ({found}); {rule}")
+                expected = "must have columns label and text"
+                raise InputError(f"{path}: has no column {name} ({found}); {expected}")
         reviews = [_row(path, rows.line_num, header, row) for row in rows]
     except csv.Error as error:
         raise InputError(f"{path}: line {rows.line_num}: {error}") from None
@@ -150,8 +150,10 @@ def _lines(path: Path, text: str) -> Iterator[str]:
     """The lines of a table; one without end would be a row of any number of fields."""
     for number, line in enumerate(io.StringIO(text, newline=""), 1):
         if len(line) > LONGEST_LINE:
-            rule = f"must be at most {LONGEST_LINE}"
-            raise InputError(f"{path}: line {number}: {len(line)} characters; {rule}")
+            expected = f"must be at most {LONGEST_LINE}"
+            raise InputError(
+                f"{path}: line {number}: {len(line)} characters; {expected}"
+            )
         yield line
 
 
@@ -218,8 +220,8 @@ def _reviews_in(archive: tarfile.TarFile, path: Path) -> Iterator[tuple[str, Rev
         if match and file:
             place = f"{path}: {member.name}"
             if member.size > LONGEST:
-                rule = f"must be at most {LONGEST}"
-                raise InputError(f"{place}: has {member.size} bytes; {rule}")
+                expected = f"must be at most {LONGEST}"
+                raise InputError(f"{place}: has {member.size} bytes; {expected}")
             text = _checked(_decoded(file.read(), place), place)
             yield match[1], (text, LABELS[match[2]])
 

@@ -61,8 +61,8 @@ def _pair(folder: Path, part: str) -> tuple[np.ndarray, np.ndarray]:
         size = "×".join(map(str, images.shape[1:]))
         raise InputError(f"{folder}: has {size} images; must be {SIDE}×{SIDE}")
     if len(labels) != len(images):
-        rule = f"must be one for each of {len(images)} images"
-        raise InputError(f"{path}: has {len(labels)} labels; {rule}")
+        expected = f"must be one for each of {len(images)} images"
+        raise InputError(f"{path}: has {len(labels)} labels; {expected}")
     return grey(images, white=255), labels.astype(np.int64)
 
 

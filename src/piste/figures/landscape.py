@@ -54,8 +54,8 @@ def surfaces(part: xr.Dataset, caption: str) -> Picture:
         axes.set_xlabel(first, labelpad=-1)
         axes.set_ylabel(second, labelpad=-1)
         axes.set_zlabel(_height_name(scale), labelpad=-1)
-        words = f"{_share(one)}\n{_losses(one)}"
-        axes.text2D(0.5, -0.19, words, transform=axes.transAxes, ha="center")
+        text = f"{_share(one)}\n{_losses(one)}"
+        axes.text2D(0.5, -0.19, text, transform=axes.transAxes, ha="center")
     return Picture(figure, _frame(part), caption)
 
 
@@ -99,8 +99,8 @@ def describe(part: xr.Dataset) -> str:
 
 def _share(one: xr.Dataset) -> str:
     percent = 100 * float(one.explained_share)
-    words = f"{percent:.2f}" if percent >= 1 else f"{percent:.2g}"
-    return f"plane explains {words} % of the trajectory"
+    text = f"{percent:.2f}" if percent >= 1 else f"{percent:.2g}"
+    return f"plane explains {text} % of the trajectory"
 
 
 def _losses(one: xr.Dataset) -> str:

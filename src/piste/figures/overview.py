@@ -56,8 +56,8 @@ def plain_overview(trajectory: xr.Dataset) -> Picture:
     for panel in axes[:-1].ravel():
         panel.set_xlabel("")
     data = [series_table(trajectory[name]) for name in names]
-    words = "All probes" if len(names) == len(_series(trajectory)) else "Some probes"
-    caption = f"{words} of one run; of several numbers the median and the range."
+    text = "All probes" if len(names) == len(_series(trajectory)) else "Some probes"
+    caption = f"{text} of one run; of several numbers the median and the range."
     picture = pd.concat(data, ignore_index=True)
     return Picture(figure, picture, f"{caption} {stages_found(timeline)}".strip())
 

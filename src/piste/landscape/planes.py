@@ -41,8 +41,8 @@ class Plane(eqx.Module):
         like = _shapes(self.origin)
         for name in ("first", "second"):
             if _shapes(getattr(self, name)) != like:
-                rule = "must have the structure and the shapes of the origin"
-                raise InputError(f"{name}: {rule}")
+                expected = "must have the structure and the shapes of the origin"
+                raise InputError(f"{name}: {expected}")
 
     def at(self, a: Float[Array, ""] | float, b: Float[Array, ""] | float) -> PyTree:
         """The parameters at a point of the plane."""
@@ -157,8 +157,8 @@ def pca(
     squares, left = np.linalg.eigh(away @ away.T)
     squares, left = squares[:-3:-1], left[:, :-3:-1]
     if len(squares) < 2 or not squares[1] > 1e-12 * squares[0]:
-        rule = "must not all lie on one line through the origin"
-        raise InputError(f"snapshots: {len(snapshots)} of them, and they {rule}")
+        expected = "must not all lie on one line through the origin"
+        raise InputError(f"snapshots: {len(snapshots)} of them, and they {expected}")
     directions = left.T @ away / np.sqrt(squares)[:, None]
     furthest = np.abs(away @ directions.T).max()
     u, v = (_like(furthest * part, origin) for part in directions)

@@ -27,7 +27,7 @@ from piste.store.runs import Watch
 from piste.training import State, System
 from piste.values import to_json
 
-from .two_stage import Stage, go_on, second_system
+from .two_stage import Stage, continue_training, second_system
 
 
 def stored_stage(
@@ -83,7 +83,7 @@ def _train(
     manifest, last = site.begin(begun), first
     check_shares(begun.shares, manifest.shares)
     told = watch() if done < times.size else None
-    for index, last, loss in go_on(system, first, times, done):
+    for index, last, loss in continue_training(system, first, times, done):
         save_state(_place(site.folder, index), _bare(last), 1)
         save_state(site.folder / CHECKPOINT, last, index + 1)
         if told is not None:

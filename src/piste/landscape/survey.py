@@ -54,8 +54,8 @@ class Survey:
 
     def __post_init__(self):
         if self.settings.kernel_two == self.experiment.model.attention:
-            rule = "must differ from the kernel of the first stage"
-            raise field_error("kernel-two", self.settings.kernel_two, rule)
+            expected = "must differ from the kernel of the first stage"
+            raise field_error("kernel-two", self.settings.kernel_two, expected)
 
     @property
     def kernels(self) -> tuple[str, str]:

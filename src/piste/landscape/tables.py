@@ -95,8 +95,10 @@ def _by_plane(table: pd.DataFrame, metric: str) -> pd.DataFrame:
     twice = table[table.duplicated(where)]
     if len(kernels) > 2 or len(twice):
         said = ", ".join(kernels) if twice.empty else f"model {twice.model.iloc[0]}"
-        rule = "must be of one comparison, two kernels and a pair for each plane"
-        raise InputError(f"surfaces ({said}{' twice' if len(twice) else ''}): {rule}")
+        expected = "must be of one comparison, two kernels and a pair for each plane"
+        raise InputError(
+            f"surfaces ({said}{' twice' if len(twice) else ''}): {expected}"
+        )
     wide = table.pivot(index=where[:2], columns="kernel", values=metric)
     return wide.reindex(columns=kernels)
 

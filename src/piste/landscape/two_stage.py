@@ -117,8 +117,10 @@ def second_system(experiment: Experiment, kernel: str) -> System:
     like = build(experiment, start=start).form.initial()
     found = system.form.initial()
     if _shape(found) != _shape(like):
-        rule = f"has other parameters than {experiment.model.attention} in this form"
-        raise field_error("kernel", kernel, f"{rule}; must be a form for both")
+        expected = (
+            f"has other parameters than {experiment.model.attention} in this form"
+        )
+        raise field_error("kernel", kernel, f"{expected}; must be a form for both")
     return dataclasses.replace(system, only=("train_loss",))
 
 
@@ -138,7 +140,7 @@ def snapshot_times(steps: int, snapshots: int) -> np.ndarray:
     return np.unique((steps * share).round().astype(int))
 
 
-def go_on(
+def continue_training(
     system: System, state: State, times: np.ndarray, done: int = 0
 ) -> Iterator[tuple[int, State, float]]:
     """The state at every snapshot from ``done`` on, with its number and its loss."""
@@ -163,7 +165,7 @@ def second_stage(
     with jax.enable_x64(True):
         system = second_system(experiment, kernel)
         times = snapshot_times(steps, snapshots)
-        kept = [found.params for _, found, _ in go_on(system, state, times)]
+        kept = [found.params for _, found, _ in continue_training(system, state, times)]
         return Stage.of(kernel, system, int(state.step) + times[: len(kept)], kept)
 
 

@@ -108,8 +108,8 @@ class Classifier(AbstractModel):
 
     def __post_init__(self):
         if self.dimension % self.heads:
-            rule = f"must be a multiple of heads = {self.heads}"
-            raise field_error("dimension", self.dimension, rule)
+            expected = f"must be a multiple of heads = {self.heads}"
+            raise field_error("dimension", self.dimension, expected)
 
     def draw_weights(self, task: Any, *, key: Key[Array, ""]) -> "ClassifierWeights":
         """The weights for the task's vocabulary, length and classes."""

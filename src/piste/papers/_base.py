@@ -86,8 +86,8 @@ class Paper:
             return module
         if name in DEFAULTS:
             return DEFAULTS[name]
-        rule = f"defines no '{missing[0]}', and has no module '{name}' that does"
-        raise self._error(f"{_where(module)} {rule}")
+        expected = f"defines no '{missing[0]}', and has no module '{name}' that does"
+        raise self._error(f"{_where(module)} {expected}")
 
     def _submodule(self, name: str) -> ModuleType | None:
         """The module of that name in the paper's package, if there is one."""
@@ -142,8 +142,8 @@ class Paper:
             module = self.part(name)
             for wanted in self._names(name):
                 if not hasattr(module, wanted):
-                    rule = f"module '{name}' has no '{wanted}', which it must have"
-                    raise self._error(rule)
+                    expected = f"module '{name}' has no '{wanted}', which it must have"
+                    raise self._error(expected)
                 self._check(wanted, getattr(module, wanted))
 
     def _check(self, name: str, given: Any) -> None:
@@ -166,8 +166,8 @@ class Paper:
         for part in given:
             if not isinstance(part, kinds[name]):
                 home = "claims" if name == "CLAIMS" else "reproduction"
-                rule = f"must be a piste.{home}.{kinds[name].__name__}"
-                raise self._error(f"'{name}' has {_kind(part)}; {rule}")
+                expected = f"must be a piste.{home}.{kinds[name].__name__}"
+                raise self._error(f"'{name}' has {_kind(part)}; {expected}")
 
     def _check_studies(self, studies: Any) -> None:
         from piste.reproduction import Study  # listing papers must stay fast
@@ -183,8 +183,8 @@ class Paper:
             wrong = [study for study in found if not isinstance(study, Study)]
             if wrong or not found:
                 kind = _kind(wrong[0]) if wrong else "nothing"
-                rule = "must give piste.reproduction.Study values"
-                raise self._error(f"{call} gives {kind}; {rule}")
+                expected = "must give piste.reproduction.Study values"
+                raise self._error(f"{call} gives {kind}; {expected}")
 
 
 def _kind(given: Any) -> str:

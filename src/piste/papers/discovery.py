@@ -58,8 +58,8 @@ def bring_file(path: Path | None) -> None:
 
 def _check_in_file(paper: Paper, module: str) -> None:
     if paper.name in paper_points():
-        rule = "is the name of an installed paper; choose another name"
-        raise field_error("name", paper.name, rule)
+        expected = "is the name of an installed paper; choose another name"
+        raise field_error("name", paper.name, expected)
     if paper.package != module:
         raise field_error("package", paper.package, "must be __name__ in a file")
 
@@ -91,8 +91,8 @@ def _check(paper: Any, point: str = "") -> None:
             raise InputError(f"{field} = {given}: must be text")
     if paper.name != (point or paper.name) or not NAME.fullmatch(paper.name):
         same = f"its entry point's, {shown(point)}, " if point else ""
-        rule = f"must be {same}of letters, digits, . _ and -"
-        raise field_error("name", paper.name, rule)
+        expected = f"must be {same}of letters, digits, . _ and -"
+        raise field_error("name", paper.name, expected)
     if not isinstance(paper.presets, dict):
         raise field_error("presets", paper.presets, "must be a dict")
     for short, preset in paper.presets.items():
@@ -101,8 +101,8 @@ def _check(paper: Any, point: str = "") -> None:
 
 def _check_preset(short: Any, preset: Any) -> None:
     if not isinstance(short, str) or not NAME.fullmatch(short):
-        rule = "must be of letters, digits, . _ and -"
-        raise InputError(f"preset '{shown(short)}': {rule}")
+        expected = "must be of letters, digits, . _ and -"
+        raise InputError(f"preset '{shown(short)}': {expected}")
     texts = isinstance(preset, Preset) and (preset.meaning, preset.time)
     if not texts or not all(isinstance(text, str) for text in texts):
         raise InputError(
@@ -146,6 +146,6 @@ def _made(name: str, make: Any) -> Any:
     except Exception as error:
         raise InputError(f"preset '{name}': fails ({reason(error)})") from error
     if not isinstance(made, Experiment):
-        rule = "must give a piste.experiment.Experiment"
-        raise InputError(f"preset '{name}': gives a {type(made).__name__}; {rule}")
+        expected = "must give a piste.experiment.Experiment"
+        raise InputError(f"preset '{name}': gives a {type(made).__name__}; {expected}")
     return made

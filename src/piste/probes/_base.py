@@ -62,8 +62,8 @@ def probe(
     def add(compute: Callable[[Any], Float[Array, "..."]]):
         known = BROUGHT.setdefault(of, {})
         if name in known:
-            rule = "is the name of another probe already; choose another name"
-            raise field_error("probe", name, rule)
+            expected = "is the name of another probe already; choose another name"
+            raise field_error("probe", name, expected)
         known[name] = Probe(
             name, symbol, meaning, compute, dims, labels, along, on_test
         )

@@ -8,7 +8,7 @@ from jaxtyping import Array, Float, Int
 from ._base import RARELY, Probe
 
 
-class Scored(eqx.Module):
+class SetScores(eqx.Module):
     """A set of sequences, classified."""
 
     logits: Float[Array, "sequence class"]
@@ -29,8 +29,8 @@ class Scored(eqx.Module):
 class ClassifierView(eqx.Module):
     """A classifier on some of the training set and on the validation set."""
 
-    train: Scored
-    validation: Scored | None
+    train: SetScores
+    validation: SetScores | None
 
 
 TRAIN_PROBES = (
@@ -68,7 +68,7 @@ TEST_PROBES = (
         "test_loss",
         r"$L_{\mathrm{test}}$",
         "mean cross-entropy on the test set",
-        Scored.loss,
+        SetScores.loss,
         along=RARELY,
         on_test=True,
     ),
@@ -76,7 +76,7 @@ TEST_PROBES = (
         "test_accuracy",
         r"$\mathrm{acc}_{\mathrm{test}}$",
         "accuracy on the test set",
-        Scored.accuracy,
+        SetScores.accuracy,
         along=RARELY,
         on_test=True,
     ),

@@ -35,8 +35,8 @@ class Contents:
         for name in only:
             if name not in names:
                 near = did_you_mean(name, names)
-                rule = f"must be among {', '.join(names)}{near}"
-                raise field_error("only", name, rule)
+                expected = f"must be among {', '.join(names)}{near}"
+                raise field_error("only", name, expected)
         if only:
             return [study for study in studies if study.name in only]
         return self.available(studies)
@@ -45,5 +45,5 @@ class Contents:
         """A line about the other studies: no data for them, or others in their place."""
         names = [study.name for study in studies]
         left = ", ".join(s.name for s in self.studies if s.name not in names)
-        words = "no data at hand, or others in their place; --only NAME runs one"
-        return f"  left out: {left} ({words})\n\n" if left else ""
+        text = "no data at hand, or others in their place; --only NAME runs one"
+        return f"  left out: {left} ({text})\n\n" if left else ""

@@ -68,8 +68,8 @@ def _last_numbers(trajectory: xr.Dataset) -> list[str]:
         finite = np.flatnonzero(np.isfinite(series.values))
         if finite.size:
             step = int(series[str(series.dims[0])][finite[-1]])
-            words = f"{name.replace('_', ' ')} {float(series[finite[-1]]):.3g}"
-            found.setdefault(step, []).append(words)
+            text = f"{name.replace('_', ' ')} {float(series[finite[-1]]):.3g}"
+            found.setdefault(step, []).append(text)
     times = sorted(found, reverse=True)
     return [f"at t = {step:,}: {' · '.join(found[step])}" for step in times]
 

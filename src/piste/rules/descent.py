@@ -45,8 +45,8 @@ class GD(AbstractDescent):
             return self
         curvature = float(_curvature(form))
         if not 0 < curvature < np.inf:
-            rule = f"must be absolute, the curvature at the start is {curvature:g}"
-            raise field_error("rule.unit", self.unit, rule)
+            expected = f"must be absolute, the curvature at the start is {curvature:g}"
+            raise field_error("rule.unit", self.unit, expected)
         rate = self.learning_rate / curvature
         return dataclasses.replace(self, learning_rate=rate, unit="absolute")
 

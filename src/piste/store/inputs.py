@@ -48,8 +48,8 @@ class Inputs:
 
     def notes(self) -> tuple[str, ...]:
         """What a reader must know of data that were not compared."""
-        words = "its data were not compared with those that would be read now"
-        return (f"{words}: {self.missing}",) if self.missing else ()
+        text = "its data were not compared with those that would be read now"
+        return (f"{text}: {self.missing}",) if self.missing else ()
 
 
 def inputs_of(*experiments: Experiment, settings: Iterable[Any] = ()) -> Inputs:

@@ -35,8 +35,8 @@ def check_form(experiment: Experiment) -> None:
     about = f"form {entry.name}"
     system = build(experiment)
     form = system.form
-    words = f"{about}: builds a {type(form).__name__}; must inherit from AbstractForm"
-    require(isinstance(form, AbstractForm), words)
+    text = f"{about}: builds a {type(form).__name__}; must inherit from AbstractForm"
+    require(isinstance(form, AbstractForm), text)
     with jax.enable_x64(True):
         compiled = jax.jit(lambda params: form.loss_and_gradient(params))
         _check_gradient(form, compiled, about)
@@ -49,20 +49,20 @@ def check_form(experiment: Experiment) -> None:
 def _check_gradient(form: AbstractForm, compiled: Callable, about: str) -> None:
     params = form.initial()
     require(bool(jax.tree.leaves(params)), f"{about}: has nothing to train")
-    words = f"{about}: its parameters are in {dtypes_of(params)}; must be in float64"
-    require(dtypes_of(params) == {"float64"}, words)
+    text = f"{about}: its parameters are in {dtypes_of(params)}; must be in float64"
+    require(dtypes_of(params) == {"float64"}, text)
     # Compiled, as a run does it: by itself every operation would be compiled apart.
     loss, gradient = compiled(params)
     require(np.ndim(loss) == 0, f"{about}: its loss has {np.ndim(loss)} axes, not 0")
     require(finite(loss), f"{about}: its loss is not finite at the start")
-    words = f"{about}: its gradient is not a tree like its parameters"
-    require(_like(gradient) == _like(params), words)
+    text = f"{about}: its gradient is not a tree like its parameters"
+    require(_like(gradient) == _like(params), text)
     require(finite(gradient), f"{about}: its gradient is not finite at the start")
-    words = f"{about}: gives another loss or gradient when called again"
-    require(alike((loss, gradient), compiled(params)), words)
+    text = f"{about}: gives another loss or gradient when called again"
+    require(alike((loss, gradient), compiled(params)), text)
     applied = jax.eval_shape(form.apply, params, gradient)
-    words = f"{about}: apply changes the shape or the type of the parameters"
-    require(_like(applied) == _like(params), words)
+    text = f"{about}: apply changes the shape or the type of the parameters"
+    require(_like(applied) == _like(params), text)
 
 
 def _like(tree: Any) -> Any:
@@ -73,17 +73,17 @@ def _like(tree: Any) -> Any:
 def _check_slopes(form: AbstractForm, compiled: Callable, about: str) -> None:
     params = _moved(form.initial(), _direction(form.initial(), seed=0), 0.1)
     _, gradient = compiled(params)
-    words = f"{about}: loss_and_gradient's gradient"
-    _check_slope(lambda params: compiled(params)[0], gradient, params, words)
+    text = f"{about}: loss_and_gradient's gradient"
+    _check_slope(lambda params: compiled(params)[0], gradient, params, text)
     if not _evaluates_alike(form):
         loss = jax.jit(lambda params: form.evaluation_loss(params))
         slope = jax.jit(lambda params: form.gradient(params))(params)
-        words = f"{about}: gradient, of the loss that evaluation_loss gives,"
-        _check_slope(loss, slope, params, words)
+        text = f"{about}: gradient, of the loss that evaluation_loss gives,"
+        _check_slope(loss, slope, params, text)
     squares = [float((leaf**2).sum()) for leaf in jax.tree.leaves(gradient)]
     length, given = sum(squares) ** 0.5, float(form.norm(gradient))
-    words = f"{about}: norm says that a gradient of length {length:.6g} has {given:.6g}"
-    require(abs(length - given) <= 1e-9 * length, words)
+    text = f"{about}: norm says that a gradient of length {length:.6g} has {given:.6g}"
+    require(abs(length - given) <= 1e-9 * length, text)
 
 
 def _evaluates_alike(form: AbstractForm) -> bool:
@@ -102,8 +102,8 @@ def _check_slope(loss: Callable, gradient: Any, params: Any, about: str) -> None
     given = sum(float((g * v).sum()) for g, v in pairs)
     # The difference of two losses has lost the digits that they share.
     rounding = 1e-15 * (abs(there) + abs(back)) / STEP
-    words = f"{about} is {given:.6g} where finite differences are {measured:.6g}"
-    require(abs(given - measured) <= ACCURACY * sum(products) + rounding, words)
+    text = f"{about} is {given:.6g} where finite differences are {measured:.6g}"
+    require(abs(given - measured) <= ACCURACY * sum(products) + rounding, text)
 
 
 def _direction(params: Any, seed: int) -> Any:
@@ -131,5 +131,5 @@ def _check_probes(system: System, about: str) -> None:
 def _check_shapes(experiment: Experiment, about: str) -> None:
     other = dataclasses.replace(experiment, seed=experiment.seed + 1)
     first, second = (build(e, pad_for_batching=True) for e in (experiment, other))
-    words = f"{about}: two seeds have other shapes when they are padded for batching"
-    require(_like(first.form) == _like(second.form), words)
+    text = f"{about}: two seeds have other shapes when they are padded for batching"
+    require(_like(first.form) == _like(second.form), text)

@@ -128,5 +128,5 @@ def _check_padding(name: str, about: str) -> None:
         found = plain_heads(name, q, k, values, mask)[0, 0]
         short = kernel(queries, keys[:length])
         truth = jnp.zeros((5, 5)).at[:, :length].set(short)
-        words = f"{about}: its weights beside padding are not those without it"
-        same(found, truth, words, slack=1e4)
+        text = f"{about}: its weights beside padding are not those without it"
+        same(found, truth, text, slack=1e4)

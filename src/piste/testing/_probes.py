@@ -21,8 +21,8 @@ def check_probe(name: str, where: Experiment | System) -> None:
     """
     system = build(where) if isinstance(where, Experiment) else where
     found = {probe.name: probe for probe in system.probes()}
-    words = f"probe {name}: is not measured here; there are {', '.join(found)}"
-    require(name in found, words)
+    text = f"probe {name}: is not measured here; there are {', '.join(found)}"
+    require(name in found, text)
     probe = found[name]
     check_words(probe)
     with jax.enable_x64(True):
@@ -38,12 +38,12 @@ def check_words(probe: Probe) -> None:
     require(enclosed, f"{about}: its symbol {symbol!r} is no LaTeX between dollars")
     one_line = bool(probe.meaning.strip()) and "\n" not in probe.meaning
     require(one_line, f"{about}: must have a meaning in one line")
-    words = f"{about}: is measured along '{probe.along}'; must be {OFTEN} or {RARELY}"
-    require(probe.along in (OFTEN, RARELY), words)
+    text = f"{about}: is measured along '{probe.along}'; must be {OFTEN} or {RARELY}"
+    require(probe.along in (OFTEN, RARELY), text)
     dims = probe.dims
-    words = f"{about}: its axes {dims} must be different words, and none a step"
+    text = f"{about}: its axes {dims} must be different words, and none a step"
     distinct = len(set(dims)) == len(dims) and not {OFTEN, RARELY, "cell"} & set(dims)
-    require(distinct and all(dim.isidentifier() for dim in dims), words)
+    require(distinct and all(dim.isidentifier() for dim in dims), text)
 
 
 def _seen(probe: Probe, system: System) -> Any:
@@ -66,8 +66,8 @@ def check_array(probe: Probe, measured: Any, system: System) -> None:
     some = bool(np.isfinite(np.asarray(measured)).any()) or not np.size(measured)
     require(some, f"{about}: has no finite number at the start")
     kinds, here = dtypes_of(measured), dtypes_of(system.form.initial())
-    words = f"{about}: is in {', '.join(kinds)} where the run is in {', '.join(here)}"
-    require(kinds <= here, words)
+    text = f"{about}: is in {', '.join(kinds)} where the run is in {', '.join(here)}"
+    require(kinds <= here, text)
 
 
 def _check_measured(probe: Probe, seen: Any, system: System) -> None:

@@ -40,14 +40,12 @@ def check_rule(rule: AbstractRule | type[AbstractRule], *others: AbstractRule) -
     about = check_member(first, AbstractRule)
     for promise in PROMISES:
         given = getattr(first, promise)
-        words = f"{about}: {promise} = {given!r}; must be True or False"
-        require(isinstance(given, bool), words)
+        text = f"{about}: {promise} = {given!r}; must be True or False"
+        require(isinstance(given, bool), text)
     if isinstance(first, Flow):
         return
-    words = (
-        f"{about}: does not inherit from AbstractDescent, so nothing can train by it"
-    )
-    require(isinstance(first, AbstractDescent), words)
+    text = f"{about}: does not inherit from AbstractDescent, so nothing can train by it"
+    require(isinstance(first, AbstractDescent), text)
     assert isinstance(first, AbstractDescent)
     with jax.enable_x64(True):
         for each in (first, *others):
@@ -99,8 +97,8 @@ def _scaled(gradients: list[Any], factor: Any) -> list[Any]:
 
 def _check_update(rule: AbstractDescent, about: str) -> None:
     transform = rule.transform(_length)
-    words = f"{about}: transform gives a {type(transform).__name__}; must be optax's"
-    require(isinstance(transform, optax.GradientTransformation), words)
+    text = f"{about}: transform gives a {type(transform).__name__}; must be optax's"
+    require(isinstance(transform, optax.GradientTransformation), text)
     for dtype in ("float32", "float64"):
         _check_dtype(rule, dtype, about)
     _check_state(transform, about)
@@ -109,8 +107,8 @@ def _check_update(rule: AbstractDescent, about: str) -> None:
     )
     require(moved, f"{about}: does not move anything in {ROUNDS} updates")
     still = [jax.tree.map(jnp.zeros_like, _gradient(0))] * ROUNDS
-    words = f"{about}: its update is not finite where the gradient is 0"
-    require(finite(_updates(rule, still)), words)
+    text = f"{about}: its update is not finite where the gradient is 0"
+    require(finite(_updates(rule, still)), text)
 
 
 def _leaves(trees: list[Any]) -> Iterator[Any]:
@@ -125,12 +123,12 @@ def _check_dtype(rule: AbstractDescent, dtype: str, about: str) -> None:
     for gradient in _gradients(dtype):
         update, state = transform.update(gradient, state, params)
         kinds = dtypes_of(update)
-        words = f"{about}: turns gradients in {dtype} into updates in {_listed(kinds)}"
-        require(kinds == {dtype}, words)
+        text = f"{about}: turns gradients in {dtype} into updates in {_listed(kinds)}"
+        require(kinds == {dtype}, text)
         leaves = jax.tree.leaves(state)
         arrays = [leaf for leaf in leaves if np.ndim(leaf) and not is_key(leaf)]
-        words = f"{about}: remembers {_listed(dtypes_of(arrays))} in a run in {dtype}"
-        require(dtypes_of(arrays) <= {dtype}, words)
+        text = f"{about}: remembers {_listed(dtypes_of(arrays))} in a run in {dtype}"
+        require(dtypes_of(arrays) <= {dtype}, text)
 
 
 def _listed(kinds: set[str]) -> str:
@@ -142,20 +140,20 @@ def _check_state(transform: optax.GradientTransformation, about: str) -> None:
     first = transform.init(params)
     _, state = transform.update(gradient, first, params)
     for leaf in jax.tree.leaves(state):
-        words = f"{about}: its state holds a {type(leaf).__name__}; must be JAX arrays"
-        require(isinstance(leaf, jax.Array), words)
-        words = f"{about}: its state holds a random key; must be jax.random.key_data"
-        require(not is_key(leaf), f"{words} of it, which can be stored")
-    words = f"{about}: its state changes its shape or type with the first update"
-    require(_form_of(first) == _form_of(state), words)
+        text = f"{about}: its state holds a {type(leaf).__name__}; must be JAX arrays"
+        require(isinstance(leaf, jax.Array), text)
+        text = f"{about}: its state holds a random key; must be jax.random.key_data"
+        require(not is_key(leaf), f"{text} of it, which can be stored")
+    text = f"{about}: its state changes its shape or type with the first update"
+    require(_form_of(first) == _form_of(state), text)
     kept = jax.tree.map(np.array, state)
     found = transform.update(gradient, state, params)
-    words = f"{about}: gives another update when called again; must be pure"
-    require(alike(found, transform.update(gradient, state, params)), words)
+    text = f"{about}: gives another update when called again; must be pure"
+    require(alike(found, transform.update(gradient, state, params)), text)
     require(alike(state, kept), f"{about}: changes the state that it is given")
-    words = f"{about}: goes on otherwise from a state that was stored and read"
+    text = f"{about}: goes on otherwise from a state that was stored and read"
     read = jax.tree.map(jnp.asarray, kept)
-    require(alike(found, transform.update(gradient, read, params)), words)
+    require(alike(found, transform.update(gradient, read, params)), text)
     compiled = jax.jit(transform.update)(gradient, state, params)
     same(compiled, found, f"{about}: differs under jit")
 
@@ -177,11 +175,11 @@ def _check_floats(rule: AbstractDescent, others: tuple, about: str) -> None:
         return _updates(rule, gradients)[-1]
 
     found = [last_update(each, _gradients()) for each in several]
-    words = f"{about}: is compiled {len(traces)} times for {len(several)} settings of "
-    require(len(traces) == 1, words + "its floats; must not use their values in Python")
+    text = f"{about}: is compiled {len(traces)} times for {len(several)} settings of "
+    require(len(traces) == 1, text + "its floats; must not use their values in Python")
     for other in found[1:]:
-        words = f"{about}: two settings of its floats give the same update"
-        require(not others or not alike(found[0], other), words)
+        text = f"{about}: two settings of its floats give the same update"
+        require(not others or not alike(found[0], other), text)
     stacked = jax.tree.map(lambda *leaves: jnp.stack(jnp.asarray(leaves)), *several)
     mapped = jax.vmap(lambda rule: _updates(rule, _gradients())[-1])(stacked)
     one_by_one = jax.tree.map(lambda *leaves: jnp.stack(leaves), *found)
@@ -211,21 +209,21 @@ def _check_entrywise(rule: AbstractDescent, about: str) -> None:
     gradients = _gradients()
     found = _updates(rule, gradients)
     back = _updates(rule, _scaled(gradients, -1))
-    words = f"{about} opposite gradients do not give opposite updates"
-    require(alike(back, _scaled(found, -1)), words)
+    text = f"{about} opposite gradients do not give opposite updates"
+    require(alike(back, _scaled(found, -1)), text)
     holed = [g | {"vector": g["vector"].at[1].set(0)} for g in gradients]
     moved = any(float(update["vector"][1]) for update in _updates(rule, holed))
     require(not moved, f"{about} it moves a weight that never had a gradient")
     # All entries of all arrays in the opposite order: none may know its neighbours.
     turned = _updates(rule, [_turned(gradient) for gradient in gradients])
-    words = f"{about} an entry's update depends on where it stands among the others"
-    same(turned, [_turned(update) for update in found], words)
+    text = f"{about} an entry's update depends on where it stands among the others"
+    same(turned, [_turned(update) for update in found], text)
     # Every entry twice: how the reduced forms count what moves together.
     double = [jax.tree.map(lambda x: jnp.stack([x, x]), g) for g in gradients]
     halved = _updates(rule, gradients, lambda tree: 2**0.5 * _length(tree))
-    words = f"{about} it does not measure gradients by the norm that it is given"
+    text = f"{about} it does not measure gradients by the norm that it is given"
     full = [jax.tree.map(lambda x: x[0], update) for update in _updates(rule, double)]
-    same(full, halved, words)
+    same(full, halved, text)
 
 
 def _turned(tree: Tree) -> Tree:
@@ -246,8 +244,8 @@ def _check_along(rule: AbstractDescent, about: str) -> None:
 
     found = _updates(rule, [combined(c) for c in coefficients])
     inside = _updates(rule, coefficients, lambda c: _length(combined(c)))
-    words = f"{about} it leaves the span of the gradients that it has seen"
-    same(found, [combined(update) for update in inside], words, slack=100)
+    text = f"{about} it leaves the span of the gradients that it has seen"
+    same(found, [combined(update) for update in inside], text, slack=100)
 
 
 def _check_equal_steps(rule: AbstractDescent, about: str) -> None:
@@ -256,8 +254,8 @@ def _check_equal_steps(rule: AbstractDescent, about: str) -> None:
     for update in _updates(rule, gradients):
         lengths = np.concatenate([np.abs(leaf).ravel() for leaf in _leaves([update])])
         low, high = lengths.min(), lengths.max()
-        words = f"{about} one entry moves by {low:.3g} and another by {high:.3g}"
-        require(bool(high - low <= 1e-12 * high), words)
+        text = f"{about} one entry moves by {low:.3g} and another by {high:.3g}"
+        require(bool(high - low <= 1e-12 * high), text)
 
 
 def _check_sign(rule: AbstractDescent, about: str) -> None:
@@ -266,5 +264,5 @@ def _check_sign(rule: AbstractDescent, about: str) -> None:
         jax.tree.map(lambda g, size: (10 * jnp.abs(size) + 0.1) * g, gradient, sizes)
         for gradient, sizes in zip(gradients, _gradients()[::-1], strict=True)
     ]
-    words = f"{about} gradients of equal signs and other sizes give another update"
-    require(alike(_updates(rule, gradients), _updates(rule, scaled)), words)
+    text = f"{about} gradients of equal signs and other sizes give another update"
+    require(alike(_updates(rule, gradients), _updates(rule, scaled)), text)

@@ -29,15 +29,15 @@ def check_stage_detector(name: str, trajectory: xr.Dataset) -> None:
     blank = {need: trajectory[need] * np.nan for need in detector.needs}
     nothing = detector.function(trajectory.assign(blank))
     wrong = [b.name for b in nothing.boundaries.values() if b.status == Status.FOUND]
-    words = f"{about}: finds '{(wrong or [''])[0]}' where nothing is a number"
-    require(not wrong, words)
+    text = f"{about}: finds '{(wrong or [''])[0]}' where nothing is a number"
+    require(not wrong, text)
 
 
 def _check_timeline(found: Timeline, last: int, about: str) -> None:
     for boundary in found.boundaries.values():
-        words = f"{about}: boundary '{boundary.name}' shows no evidence"
-        require(bool(boundary.evidence), words)
+        text = f"{about}: boundary '{boundary.name}' shows no evidence"
+        require(bool(boundary.evidence), text)
     for stage in found.stages:
         inside = 0 <= stage.start <= stage.end <= last
-        words = f"{about}: stage '{stage.name}' is from {stage.start} to {stage.end}"
-        require(inside, f"{words}, which is not within a run of {last} steps")
+        text = f"{about}: stage '{stage.name}' is from {stage.start} to {stage.end}"
+        require(inside, f"{text}, which is not within a run of {last} steps")

@@ -27,8 +27,8 @@ def check_task(task: AbstractTask) -> None:
     loaded = task.load()
     if loaded is not None:
         digest = getattr(loaded, "digest", None)
-        words = f"{about}: what it loads has no digest; must be a word that tells it"
-        require(isinstance(digest, str) and bool(digest), words)
+        text = f"{about}: what it loads has no digest; must be a word that tells it"
+        require(isinstance(digest, str) and bool(digest), text)
     with jax.enable_x64(True):
         drawn = task.datasets(loaded, seed=0)
         pair = isinstance(drawn, tuple) and len(drawn) == 2
@@ -67,8 +67,8 @@ def check_model(model: AbstractModel, task: AbstractTask) -> None:
         isinstance(task, form.tasks) and isinstance(model, form.models)
         for form in FORMS
     )
-    words = f"{about}: no form trains it on task {name_of(task)}; add one by @form"
-    require(trains, words)
+    text = f"{about}: no form trains it on task {name_of(task)}; add one by @form"
+    require(trains, text)
 
 
 def _check_arrays(tree: Any, about: str) -> None:
@@ -82,10 +82,10 @@ def _check_arrays(tree: Any, about: str) -> None:
 
 def _check_seeds(draw, about: str, what: str) -> None:
     first = draw(0)
-    words = f"{about}: the same seed gives other {what} when drawn again"
-    require(alike(first, draw(0)), words)
-    words = f"{about}: another seed gives the same {what}; must draw from its stream"
-    require(not alike(first, draw(1)), words)
+    text = f"{about}: the same seed gives other {what} when drawn again"
+    require(alike(first, draw(0)), text)
+    text = f"{about}: another seed gives the same {what}; must draw from its stream"
+    require(not alike(first, draw(1)), text)
 
 
 def _check_traced(draw, seed: int, drawn: Any, about: str) -> None:

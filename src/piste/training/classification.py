@@ -22,7 +22,7 @@ from piste.probes.classification import (
     TRAIN_PROBES,
     VALIDATION_PROBES,
     ClassifierView,
-    Scored,
+    SetScores,
 )
 from piste.rules import Flow
 from piste.streams import Stream, stream
@@ -80,12 +80,14 @@ def _sets(task: Text | Pathfinder, loaded, seed: int) -> SequenceSets:
 def _rank(experiment: Experiment) -> int | None:
     """It always holds, but for a flow and for kernels that padding would change."""
     if isinstance(experiment.rule, Flow):
-        rule = "the flow needs the loss of all data; must be a discrete rule"
-        raise field_error("rule", "flow", rule)
+        expected = "the flow needs the loss of all data; must be a discrete rule"
+        raise field_error("rule", "flow", expected)
     kernel = experiment.model.attention
     if isinstance(experiment.task, Text) and KERNELS[kernel].divides_by == OTHER:
-        rule = "a weight depends on all keys together, so padding cannot be left out"
-        raise field_error("model.kernel", kernel, f"{rule}; must be another kernel")
+        expected = (
+            "a weight depends on all keys together, so padding cannot be left out"
+        )
+        raise field_error("model.kernel", kernel, f"{expected}; must be another kernel")
     return always(experiment)
 
 
@@ -177,13 +179,13 @@ class ClassifierForm(AbstractForm):
         """The test set."""
         return self._scored(params, self.test)
 
-    def _scored(self, params, data: Sequences) -> Scored:
+    def _scored(self, params, data: Sequences) -> SetScores:
         def found(params, some):
             tokens = some.tokens.astype(jnp.int32)
             return logits(self.model, params, tokens, some.mask())
 
         outputs = sharded_outputs(found, self._mesh(), piece=SCORING_BATCH)
-        return Scored(outputs(params, data), jnp.asarray(data.labels))
+        return SetScores(outputs(params, data), jnp.asarray(data.labels))
 
     def _mesh(self):
         return host_mesh(self.devices)

@@ -68,8 +68,8 @@ def brought_probes(form: AbstractForm) -> tuple[Probe, ...]:
     names = {probe.name for probe in form.probes()}
     for probe in added:
         if probe.name in names:
-            rule = "is the name of a probe of this form; must be another one"
-            raise field_error("probe", probe.name, rule)
+            expected = "is the name of a probe of this form; must be another one"
+            raise field_error("probe", probe.name, expected)
     return tuple(added)
 
 

@@ -126,9 +126,9 @@ def forms_for(experiment: Experiment) -> list[FormEntry]:
         if isinstance(task, entry.tasks)
         for kind in entry.models
     )
-    rule = f"cannot read the data of task {name_of(task)}; must be "
+    expected = f"cannot read the data of task {name_of(task)}; must be "
     allowed = " or ".join(readers) or "one for which a form is registered"
-    raise field_error("model", name_of(model), rule + allowed)
+    raise field_error("model", name_of(model), expected + allowed)
 
 
 def ranked_forms(experiment: Experiment) -> list[FormEntry]:
@@ -159,8 +159,8 @@ def find_form(experiment: Experiment) -> FormEntry:
         about += f" and kernel {kernel}"
     allowed = ", ".join(["auto", *names] if names else ["another model or schedule"])
     near = did_you_mean(experiment.form, names)
-    rule = f"does not hold for {about}; must be {allowed}{near}"
-    raise field_error("form", experiment.form, rule)
+    expected = f"does not hold for {about}; must be {allowed}{near}"
+    raise field_error("form", experiment.form, expected)
 
 
 def choose_form(experiment: Experiment) -> str:

@@ -29,8 +29,10 @@ def host_mesh(devices: int | None = None) -> Mesh:
     """The first so many devices of the host, or all of them, as a row of shares."""
     found = jax.devices()
     if devices is not None and not 1 <= devices <= len(found):
-        rule = f"must be from 1 to {len(found)}, the devices that JAX was started with"
-        raise field_error("devices", devices, rule)
+        expected = (
+            f"must be from 1 to {len(found)}, the devices that JAX was started with"
+        )
+        raise field_error("devices", devices, expected)
     return Mesh(np.array(found[:devices]), (AXIS,))
 
 
@@ -91,10 +93,10 @@ def _size(batch: PyTree) -> int:
 def _check_size(batch: PyTree, devices: int, piece: int | None) -> None:
     size, unit = _size(batch), devices * (piece or 1)
     if size % unit:
-        rule = (
+        expected = (
             f"must be a multiple of {unit} = {devices} devices × {piece or 1} a piece"
         )
-        raise field_error("batch", size, rule)
+        raise field_error("batch", size, expected)
 
 
 def sharded_outputs(

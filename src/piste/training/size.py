@@ -204,8 +204,8 @@ def refuse(size: Size, room: Size, fields: Iterable[Variation]) -> None:
     suspects = sorted(fields, key=lambda field: -field.strangeness)
     for field in suspects:
         if most := field.most(room):
-            rule = f"{fault}; at most about {most} fits here"
-            raise field_error(field.name, field.given, rule)
+            expected = f"{fault}; at most about {most} fits here"
+            raise field_error(field.name, field.given, expected)
     first, second = suspects[:2]
-    rule = f"{fault}; it and {second.name} = {second.given} must be smaller"
-    raise field_error(first.name, first.given, rule)
+    expected = f"{fault}; it and {second.name} = {second.given} must be smaller"
+    raise field_error(first.name, first.given, expected)

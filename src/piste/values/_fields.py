@@ -130,8 +130,8 @@ def each_of(name: str, given: Any) -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        rule = f"each {error.expected}"
-        raise field_error(name, tuple(given), rule) from None
+        expected = f"each {error.expected}"
+        raise field_error(name, tuple(given), expected) from None
 
 
 def check(field: dataclasses.Field, hint: Any, given: Any) -> None:

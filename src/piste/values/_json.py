@@ -124,8 +124,8 @@ def _scalar(cls: Any, data: Any, path: str) -> Any:
         except ValueError:
             if cls is int and isinstance(data, str) and data.strip(" +-").isdecimal():
                 # Python reads no whole number of more than 4,300 digits.
-                rule = f"must be at most {LARGEST}"
-                raise field_error(path, data, rule) from None
+                expected = f"must be at most {LARGEST}"
+                raise field_error(path, data, expected) from None
             raise wrong from None
     return str(data)
 

@@ -5,7 +5,7 @@ import numpy as np
 
 from piste.papers.decision_lists.probes import ListView
 from piste.papers.signgd.probes import PROBES, MarginView
-from piste.probes.classification import Scored
+from piste.probes.classification import SetScores
 
 
 def test_margins_that_are_no_numbers_have_no_error():
@@ -16,8 +16,10 @@ def test_margins_that_are_no_numbers_have_no_error():
 
 def test_logits_that_are_no_numbers_have_no_accuracy():
     labels = jnp.array([0, 1])
-    assert float(Scored(jnp.array([[2.0, 1.0], [2.0, 1.0]]), labels).accuracy()) == 0.5
-    assert np.isnan(Scored(jnp.full((2, 2), jnp.nan), labels).accuracy())
+    assert (
+        float(SetScores(jnp.array([[2.0, 1.0], [2.0, 1.0]]), labels).accuracy()) == 0.5
+    )
+    assert np.isnan(SetScores(jnp.full((2, 2), jnp.nan), labels).accuracy())
 
 
 def test_a_population_with_a_margin_that_is_no_number_has_no_accuracy():

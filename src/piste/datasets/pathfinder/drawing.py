@@ -39,7 +39,7 @@ class Drawing:
     """How often the two contours were begun."""
 
 
-class Drawn(NamedTuple):
+class DrawBuffers(NamedTuple):
     """Arrays that the compiled code fills."""
 
     contours: UInt8[np.ndarray, "image row column"]
@@ -92,16 +92,16 @@ def _part(settings: PathfinderImages, count: int, seed: int, first: int) -> Draw
         out,
     )
     if failed >= 0:
-        rule = f"has no place for two contours of {settings.paddles} paddles"
+        expected = f"has no place for two contours of {settings.paddles} paddles"
         tried = f"image {first + failed} of seed {seed} was begun {LIMIT} times"
-        raise field_error("canvas", settings.canvas, f"{rule} ({tried})")
+        raise field_error("canvas", settings.canvas, f"{expected} ({tried})")
     return _finished(settings, out)
 
 
-def _room(canvas: int, count: int) -> Drawn:
+def _room(canvas: int, count: int) -> DrawBuffers:
     images, numbers = (count, canvas, canvas), (count,)
     points = (count, 2, 2)
-    return Drawn(
+    return DrawBuffers(
         contours=np.zeros(images, np.uint8),
         distractors=np.zeros(images, np.uint8),
         labels=np.zeros(numbers, np.int64),
@@ -117,7 +117,7 @@ def _room(canvas: int, count: int) -> Drawn:
 # --- from strokes to an image ---------------------------------------------------------
 
 
-def _finished(settings: PathfinderImages, out: Drawn) -> Drawing:
+def _finished(settings: PathfinderImages, out: DrawBuffers) -> Drawing:
     each = np.arange(out.labels.size)
     other = np.where(out.labels == 1, out.marked, 1 - out.marked)
     ends = out.origins[each, out.marked], out.terminals[each, other]
