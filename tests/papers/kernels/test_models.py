@@ -8,12 +8,12 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from piste.attention.kernels import KERNELS, softmax
+from piste.attention import KERNELS, softmax
 from piste.errors import InputError
 from piste.papers.kernels.models import (
     KernelLayer,
     attention,
-    begin,
+    draw_data_and_weights,
     features,
     multi_head,
     squared_loss,
@@ -30,7 +30,7 @@ every_kernel = pytest.mark.parametrize("kernel", tuple(KERNELS))
 
 def begun(task=TASK, seed=0, **fields):
     fields = {"heads": 3, "width": 5, "values": "random"} | fields
-    return begin(task, KernelLayer(**fields), seed=seed)
+    return draw_data_and_weights(task, KernelLayer(**fields), seed=seed)
 
 
 def outputs(kernel, weights, tokens):
@@ -121,7 +121,7 @@ def test_equal_heads_have_orthonormal_outputs():
 @pytest.mark.parametrize("width", [6, 4, 9])
 def test_the_matched_start(width):
     model = dataclasses.replace(MATCHED, heads=50, width=width, value_scale=0.5)
-    _, weights = begin(TASK, model, seed=1)
+    _, weights = draw_data_and_weights(TASK, model, seed=1)
     least, many = min(width, 6), (50, min(width, 6), min(width, 6))
     key = weights.key if width <= 6 else weights.key.swapaxes(1, 2)
     grams = key.swapaxes(1, 2) @ key
@@ -138,7 +138,9 @@ def test_the_matched_start(width):
 
 def test_matched_softmax_is_saturated_and_matched_gaussian_is_not_flat():
     task = TokenRegression(sequences=4, inputs="sphere")
-    data, weights = begin(task, dataclasses.replace(MATCHED, width=8), seed=0)
+    data, weights = draw_data_and_weights(
+        task, dataclasses.replace(MATCHED, width=8), seed=0
+    )
 
     def own(kernel):
         each = jax.vmap(lambda x: attention(kernel, weights, x))(data.tokens)
@@ -172,7 +174,7 @@ def test_logits_of_a_teacher_are_of_order_one(scale, monkeypatch):
 
     monkeypatch.setattr("piste.papers.kernels.models.multi_head", spy)
     task = TokenRegression(targets="teacher", inputs="sphere", sequences=20)
-    data, weights = begin(
+    data, weights = draw_data_and_weights(
         task, KernelLayer(values="random", key_scale=scale, heads=30), seed=0
     )
     (teacher,) = seen
@@ -204,12 +206,14 @@ def test_seeds_are_a_batch_and_floats_share_one_program():
     @jax.jit
     def starts(model, seeds):
         traces.append(model)
-        return jax.vmap(lambda seed: begin(TASK, model, seed=seed))(seeds)
+        return jax.vmap(lambda seed: draw_data_and_weights(TASK, model, seed=seed))(
+            seeds
+        )
 
     models = [dataclasses.replace(MATCHED, key_scale=scale) for scale in (1.0, 6.0)]
     batches = [starts(model, jnp.arange(3)) for model in models]
     assert len(traces) == 1
-    alone = begin(TASK, models[1], seed=2)
+    alone = draw_data_and_weights(TASK, models[1], seed=2)
     assert_close(jax.tree.map(lambda leaf: leaf[2], batches[1]), alone, slack=10)
 
 
@@ -239,7 +243,7 @@ def test_a_bad_field_is_one_line(fields, line):
         (
             TokenRegression(targets="teacher"),
             {"values": "zero"},
-            "values = zero: a teacher needs random or signed",
+            "values = zero: must be random or signed for targets of a teacher",
         ),
         (
             TokenRegression(outputs=3),

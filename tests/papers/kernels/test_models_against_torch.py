@@ -4,8 +4,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from piste.papers.kernels.forms.regression import RegressionForm
-from piste.papers.kernels.models import MATRICES, KernelLayer, begin
+from piste.papers.kernels.forms import RegressionForm
+from piste.papers.kernels.models import MATRICES, KernelLayer, draw_data_and_weights
 from piste.papers.kernels.tasks import TokenRegression
 from piste.testing import assert_close
 
@@ -49,7 +49,7 @@ def test_loss_and_gradients(kernel, scale):
     model = KernelLayer(
         heads=3, width=5, kernel=kernel, values="random", key_scale=scale
     )
-    data, weights = begin(task, model, seed=0)
+    data, weights = draw_data_and_weights(task, model, seed=0)
     w = {
         name: torch.tensor(np.asarray(getattr(weights, name)), requires_grad=True)
         for name in ("query", "key", "value", "output")
@@ -67,7 +67,7 @@ def test_loss_and_gradients(kernel, scale):
 @pytest.mark.parametrize("kernel", ["softmax", "gaussian"])
 def test_a_descent(kernel):
     model = KernelLayer(heads=3, kernel=kernel, values="random", train="QV")
-    data, weights = begin(TokenRegression(), model, seed=1)
+    data, weights = draw_data_and_weights(TokenRegression(), model, seed=1)
     form, rate = RegressionForm.of(model, data, weights), 1e-2
     params = form.initial()
     w = {

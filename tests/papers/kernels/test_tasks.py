@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from piste.errors import InputError
-from piste.papers.kernels.tasks import TokenRegression, normals
+from piste.papers.kernels.tasks import TokenRegression, draw_normals
 from piste.testing import assert_close
 from piste.values import from_json, to_json
 
@@ -39,7 +39,7 @@ def test_sphere_tokens_have_a_radius_a_one_and_no_direction():
 
 def test_one_draw_gives_all_parts_in_order():
     key = jax.random.key(2)
-    one, two = normals(key, (2, 3), (4,))
+    one, two = draw_normals(key, (2, 3), (4,))
     whole = jax.random.normal(key, (10,))
     assert_close((one, two), (whole[:6].reshape(2, 3), whole[6:]), slack=0)
 

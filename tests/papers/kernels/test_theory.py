@@ -8,20 +8,20 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from piste.attention.kernels import KERNELS, softmax
+from piste.attention import KERNELS, softmax
 from piste.papers.kernels import models as kernel_layer
 from piste.papers.kernels import theory as kernels
-from piste.papers.kernels.forms.regression import RegressionForm
+from piste.papers.kernels.forms import RegressionForm
 from piste.papers.kernels.models import KernelLayer, multi_head
 from piste.papers.kernels.probes import resolution
 from piste.papers.kernels.tasks import TokenRegression
-from piste.papers.kernels.theory import least_singular
-from piste.probes.curvature import jacobian_extremes
+from piste.papers.kernels.theory import least_singular_value
+from piste.probes import jacobian_extremes
 from piste.testing import assert_close
 from support import layer_oracle
 
 # Compiled as wholes: one at a time, their parts would take minutes to compile.
-begin = jax.jit(kernel_layer.begin, static_argnums=0)
+draw_data_and_weights = jax.jit(kernel_layer.draw_data_and_weights, static_argnums=0)
 convergence_theorem = jax.jit(kernels.convergence_theorem, static_argnums=(0, 3))
 query_theorem = jax.jit(kernels.query_theorem, static_argnums=0)
 
@@ -36,7 +36,7 @@ def descents(task, model, seeds):
     """Theorem 1's constants and the losses of a descent at its step size."""
 
     def one(seed):
-        data, weights = begin(task, model, seed=seed)
+        data, weights = draw_data_and_weights(task, model, seed=seed)
         theorem = convergence_theorem(model.kernel, weights, data, model.train)
         return theorem, losses(RegressionForm.of(model, data, weights), theorem)
 
@@ -58,8 +58,8 @@ def test_least_singular_value_of_the_rows():
         jnp.asarray(rng.normal(size=(3, 5))),
         jnp.asarray(rng.normal(size=(5, 3))),
     )
-    assert_close(least_singular(wide), np.linalg.svd(wide, compute_uv=False)[-1])
-    assert float(least_singular(tall)) == 0
+    assert_close(least_singular_value(wide), np.linalg.svd(wide, compute_uv=False)[-1])
+    assert float(least_singular_value(tall)) == 0
 
 
 def test_what_an_svd_cannot_resolve_is_zero():
@@ -68,8 +68,8 @@ def test_what_an_svd_cannot_resolve_is_zero():
     flat = jnp.asarray(rng.normal(size=(3, 2)) @ rng.normal(size=(2, 50)))
     values = np.linalg.svd(flat, compute_uv=False)
     assert 0 < values[-1] < 50 * 2.3e-16 * values[0]
-    assert float(least_singular(flat)) == 0
-    assert float(least_singular(1e-150 * flat[:2])) > 0  # small, and known
+    assert float(least_singular_value(flat)) == 0
+    assert float(least_singular_value(1e-150 * flat[:2])) > 0  # small, and known
     assert float(resolution(jnp.asarray(2.0), (3, 50))) == 100 * np.finfo(float).eps
 
 
@@ -83,10 +83,10 @@ def test_a_bound_s_promise_and_reach_by_hand():
     )
     # η = ½/25 and β = (2 · 0.5)²: ηβ = 0.02.
     assert_close(found.bound(TIMES), 3 * 0.98 ** np.asarray(TIMES), slack=1e3)
-    assert_close(found.steps_until(0.5), np.log(0.5) / np.log(0.98), slack=100)
+    assert_close(found.steps_to_promise(0.5), np.log(0.5) / np.log(0.98), slack=100)
     assert_close(found.reach, np.sqrt(6.0))
     flat = dataclasses.replace(found, feature_least=jnp.asarray(0.0))
-    assert np.isinf(flat.steps_until(0.5)) and np.isinf(flat.reach)
+    assert np.isinf(flat.steps_to_promise(0.5)) and np.isinf(flat.reach)
     unmet = [c.name for c in flat.conditions() if not c.met]
     assert unmet == ["σ_min(B₀) > 0"]
 
@@ -95,7 +95,7 @@ def test_a_bound_s_promise_and_reach_by_hand():
 def test_the_constants_are_those_of_dense_matrices(kernel):
     task = dataclasses.replace(TASK, outputs=2)
     model = KernelLayer(heads=3, width=5, kernel=kernel, values="random")
-    data, weights = begin(task, model, seed=0)
+    data, weights = draw_data_and_weights(task, model, seed=0)
     found = convergence_theorem(kernel, weights, data)
     b = layer_oracle.features(kernel, weights, data.tokens)
     w = np.asarray(weights.output)
@@ -118,7 +118,7 @@ def test_the_constants_are_those_of_dense_matrices(kernel):
 
 def test_the_stacked_reading_is_at_least_the_sum_over_heads():
     model = KernelLayer(heads=5, output="equal", output_scale=0.5)
-    data, weights = begin(TASK, model, seed=0)
+    data, weights = draw_data_and_weights(TASK, model, seed=0)
     found = convergence_theorem("softmax", weights, data)
     assert_close(found.stacked_rate / found.rate, 5.0, slack=100)
 
@@ -161,7 +161,7 @@ def test_the_bound_holds_at_every_step(kernel, train):
 def test_conditions_one_by_one(fields, held):
     task = dataclasses.replace(TASK, outputs=2)
     model = KernelLayer(**fields)
-    data, weights = begin(task, model, seed=0)
+    data, weights = draw_data_and_weights(task, model, seed=0)
     theorem = convergence_theorem(model.kernel, weights, data)
     assert [condition.met for condition in theorem.conditions()] == held
     assert (float(theorem.rate) > 0) == all(held)
@@ -182,7 +182,7 @@ MATCHED = KernelLayer(
 @functools.partial(jax.jit, static_argnums=0)
 def query_descents(task, model, seeds):
     def one(seed):
-        data, weights = begin(task, model, seed=seed)
+        data, weights = draw_data_and_weights(task, model, seed=seed)
         form = RegressionForm.of(model, data, weights)
         theorem = query_theorem(model.kernel, weights, data)
 
@@ -218,7 +218,7 @@ def test_small_keys_let_softmax_converge_too():
 def test_with_constant_values_softmax_cannot_depend_on_the_query():
     """The weights of a row add up to one, so a constant comes out as it went in."""
     model = dataclasses.replace(MATCHED, key_scale=1.0)
-    data, weights = begin(SPHERE, model, seed=0)
+    data, weights = draw_data_and_weights(SPHERE, model, seed=0)
     constant = jnp.zeros((6, 6, 6)).at[:, -1].set(1.0)
     weights = dataclasses.replace(weights, value=constant)
     for kernel, depends in (("softmax", False), ("gaussian", True)):
@@ -230,7 +230,9 @@ def test_with_constant_values_softmax_cannot_depend_on_the_query():
 
 def test_more_outputs_than_queries_have_no_rate():
     task = TokenRegression(sequences=8, length=4, dimension=2)
-    data, weights = begin(task, KernelLayer(heads=1, width=1, values="random"), seed=0)
+    data, weights = draw_data_and_weights(
+        task, KernelLayer(heads=1, width=1, values="random"), seed=0
+    )
     found = query_theorem("gaussian", weights, data)
     assert float(found.rate) == 0 < float(found.jacobian_largest)
     assert np.isinf(float(found.reach))

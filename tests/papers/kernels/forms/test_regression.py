@@ -10,12 +10,16 @@ import pytest
 
 from piste import training
 from piste.papers.kernels import probes as regression
-from piste.papers.kernels.forms.regression import RegressionForm
-from piste.papers.kernels.models import MATRICES, SUBSETS, KernelLayer, begin
+from piste.papers.kernels.forms import RegressionForm
+from piste.papers.kernels.models import (
+    MATRICES,
+    SUBSETS,
+    KernelLayer,
+    draw_data_and_weights,
+)
 from piste.papers.kernels.probes import regression_probes
 from piste.papers.kernels.tasks import TokenRegression
-from piste.probes import OFTEN, RARELY
-from piste.probes.curvature import Extremes
+from piste.probes import OFTEN, RARELY, Extremes
 from piste.rules import GD
 from piste.testing import assert_close
 from support import layer_oracle
@@ -29,7 +33,7 @@ def form_of(kernel="gaussian", train="QKV", seed=0, **fields):
     model = KernelLayer(
         heads=2, width=3, kernel=kernel, train=train, values="random", **fields
     )
-    return RegressionForm.of(model, *begin(TASK, model, seed=seed))
+    return RegressionForm.of(model, *draw_data_and_weights(TASK, model, seed=seed))
 
 
 @functools.cache

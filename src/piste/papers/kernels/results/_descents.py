@@ -1,6 +1,6 @@
-"""Many seeds side by side: their starts, the constants there, and their descents.
+"""Many seeds side by side: what they start from, the constants there, and their descents.
 
-Drawing, constants and descents are compiled apart, because compiling takes longer than
+Draws, constants and descents are compiled separately, because compiling takes longer than
 training here: a draw does not depend on the kernel, nor constants on what is trained.
 """
 
@@ -18,43 +18,49 @@ from piste.experiment import Schedule
 from piste.rules import GD
 from piste.training import System
 
-from .forms.regression import RegressionForm
-from .models import (
+from ..forms import RegressionForm
+from ..models import (
     KernelLayer,
     KernelWeights,
-    begin,
+    draw_data_and_weights,
     features,
     squared_loss,
     teacher_key,
     teacher_weights,
 )
-from .probes import RegressionView
-from .tasks import RegressionData, TokenRegression
-from .theory import ConvergenceTheorem, QueryTheorem, convergence_theorem, query_theorem
+from ..probes import RegressionView
+from ..tasks import RegressionData, TokenRegression
+from ..theory import (
+    ConvergenceTheorem,
+    QueryTheorem,
+    convergence_theorem,
+    query_theorem,
+)
 
 Measure = Callable[[RegressionView], dict[str, Array]]
+"""Measures a layer at a recorded step, as arrays by name."""
 
 
-def starts(
+def draw_starts(
     task: TokenRegression, model: KernelLayer, seeds: range
 ) -> tuple[RegressionData, KernelWeights]:
-    """Data and weights of all seeds, along a first axis."""
+    """Draw the data and initial weights of all seeds, along a first axis."""
     # Only the hardest targets depend on the kernel: others share one program.
     kernel = model.kernel if task.targets == "hardest" else "softmax"
     model = dataclasses.replace(model, kernel=kernel, train="QKV")
-    return _starts(task, model, jnp.asarray(seeds))
+    return _draw_starts(task, model, jnp.asarray(seeds))
 
 
 @jax.jit
-def _starts(task: TokenRegression, model: KernelLayer, seeds: Int[Array, " seed"]):
-    return jax.vmap(lambda seed: begin(task, model, seed=seed))(seeds)
+def _draw_starts(task: TokenRegression, model: KernelLayer, seeds: Int[Array, " seed"]):
+    return jax.vmap(lambda seed: draw_data_and_weights(task, model, seed=seed))(seeds)
 
 
 @functools.partial(jax.jit, static_argnames=("kernel",))
-def first_theorem(
+def theorem_1_constants(
     kernel: str, data: RegressionData, weights: KernelWeights
 ) -> ConvergenceTheorem:
-    r"""The constants of Theorem 1 for all seeds.
+    r"""Constants of Theorem 1 for all seeds.
 
     From $W^V = 0$ the Jacobian in $W^Q$ and $W^K$ is zero: $\sigma_{max}(J_0)$ is that
     in $W^V$ alone, whichever matrices are trained.
@@ -63,17 +69,17 @@ def first_theorem(
 
 
 @functools.partial(jax.jit, static_argnames=("kernel",))
-def second_theorem(
+def theorem_2_constants(
     kernel: str, data: RegressionData, weights: KernelWeights
 ) -> QueryTheorem:
-    """The constants of Theorem 2 for all seeds."""
+    """Constants of Theorem 2 for all seeds."""
     return jax.vmap(lambda w, d: query_theorem(kernel, w, d))(weights, data)
 
 
 def teacher_shares(
     model: KernelLayer, data: RegressionData, weights: KernelWeights, seeds: range
 ) -> Float[Array, " seed"]:
-    """Softmax's loss with the teacher's W^Q, of that at its start: 0 for a solution."""
+    """Softmax's loss with the teacher's W^Q over its initial one: 0 for a solution."""
     # A teacher does not depend on the kernel: both share one program.
     model = dataclasses.replace(model, kernel="softmax")
     return _teacher_shares(model, data, weights, jnp.asarray(seeds))
@@ -89,12 +95,13 @@ def _teacher_shares(model, data, weights, seeds):
     return jax.vmap(one)(data, weights, seeds)
 
 
-def floors(
+def value_floors(
     kernel: str, data: RegressionData, weights: KernelWeights
 ) -> Float[np.ndarray, " seed"]:
-    r"""The least $f$ that $W^V$ alone can reach: what $B_0$ cannot say of the targets.
+    r"""The least $f$ that $W^V$ alone can reach: the part of the targets outside $B_0$.
 
-    Where every $W_h^O$ has full rank, the outputs of all $W^V$ are the columns' span.
+    Where every $W_h^O$ has full rank, the outputs of all $W^V$ are the span of the
+    columns of $B_0$.
     """
     b = np.asarray(_features(kernel, weights, data.tokens))
     y = np.asarray(data.targets).reshape(*b.shape[:2], -1)
@@ -107,8 +114,8 @@ def _features(kernel: str, weights: KernelWeights, tokens):
     return jax.vmap(lambda w, x: features(KERNELS[kernel], w, x))(weights, tokens)
 
 
-def schedule(steps: int, dense: int) -> Int[np.ndarray, " record"]:
-    """The recorded steps: every one at first, then ever more thinly."""
+def recorded_steps(steps: int, dense: int) -> Int[np.ndarray, " record"]:
+    """Steps that are recorded: every one at first, then at growing distances."""
     return Schedule(dense=dense).times(steps)
 
 
@@ -116,14 +123,15 @@ def descend(
     kernel: str,
     train: str,
     start: tuple[RegressionData, KernelWeights],
-    rates: Float[Array, " seed"],
+    learning_rates: Float[Array, " seed"],
     times: Int[np.ndarray, " record"],
     measure: Measure,
 ) -> dict[str, np.ndarray]:
-    """Gradient descent of all seeds, each with its own η, measured at some steps."""
+    """Train all seeds by gradient descent, each with its own η; measure at some steps."""
     gaps = jnp.asarray(np.diff(times, prepend=0))
-    found = _descend(*start, jnp.asarray(rates), gaps, kernel, train, measure)
-    return {name: np.asarray(part) for name, part in found.items()}
+    rates = jnp.asarray(learning_rates)
+    measured = _descend(*start, rates, gaps, kernel, train, measure)
+    return {name: np.asarray(series) for name, series in measured.items()}
 
 
 @functools.partial(jax.jit, static_argnames=("kernel", "train", "measure"))

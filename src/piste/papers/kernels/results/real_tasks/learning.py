@@ -1,186 +1,133 @@
-"""Softmax against Gaussian attention on text and images: what the runs say."""
+"""Whether real tasks are learnt: IMDb well above chance, Pathfinder below ln 2."""
 
 import math
-from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 
 from piste.claims import (
     Claim,
     Condition,
+    Group,
     Status,
     Verdict,
     compare,
-    compare_pairs,
     decide,
     stages,
     undecided,
 )
-from piste.reproduction import Evidence
+from piste.reproduction import Evidence, Table
 
-from .real_presets import KERNELS
-from .real_runs import (
-    AWAY,
+from ...presets import COMPARED_KERNELS
+from ...thresholds import GUESSING_BAND, GUESSING_LOSS, MIN_LEARNT_ACCURACY
+from ..cells import kernel_of
+from .runs import (
+    TASKS,
     by_kernel,
-    chosen_accuracy,
-    kernel_of,
-    mean_loss,
-    plateau,
+    end_of_plateau,
     plateau_words,
+    task_words,
+    validated_accuracy,
 )
 
-ABOVE_CHANCE = 0.75
-"""Test accuracy that counts as well above chance."""
-PROBES = ("train_loss", "train_accuracy", "validation_accuracy", "test_accuracy")
-CURVES = {"train_loss": "training loss", "test_loss": "test loss"}
-"""What two kernels are compared by: the poster draws test curves."""
-Pair = tuple[xr.Dataset, xr.Dataset]
-"""A run of softmax and one of the Gaussian kernel with the same seed."""
+NEEDED = ("train_loss", "train_accuracy", "validation_accuracy", "test_accuracy")
+"""Probes that a run must have."""
+PUBLISHED = {
+    "imdb": {"softmax": 0.6195, "gaussian": 0.6022},
+    "pathfinder": {"softmax": 0.6526, "gaussian": 0.7073},
+}
+"""Accuracies of Skyformer's paper at its own scale: bytes, 32×32 hard images."""
 
 
-def _about(run: xr.Dataset) -> dict:
+def _instance(run: xr.Dataset) -> dict:
+    """Name of a run, and the run itself, as a verdict takes them."""
     words = f"{kernel_of(run)}, seed {run.attrs['seed']}"
     return {"instance": words, "runs": (run.attrs["name"],)}
 
 
-def _whole(run: xr.Dataset) -> Condition:
-    """A run that stopped early was never asked what the claim asks."""
+def _complete(run: xr.Dataset) -> Condition:
+    """Require a run to its end: one that stopped early was not asked what a claim asks."""
     step = run.attrs["diverged"]
     detail = "" if step < 0 else f"diverged at step {step:,}"
     return Condition("a run to its end", step < 0, detail)
 
 
-def _each_run(study: str, predicted: str, judge_run):
+def _judge_each_run(study: str, predicted: str, judge_run):
     """Judge every run; a kernel without one is not judged, and said to be missing."""
 
     def judge(evidence: Evidence) -> list[Verdict]:
-        found = []
+        verdicts = []
         for run in evidence.runs(study):
-            lacking = [probe for probe in PROBES if probe not in run]
+            lacking = [probe for probe in NEEDED if probe not in run]
             if lacking:
                 why = f"the run lacks {', '.join(lacking)}"
-                found.append(undecided(predicted=predicted, why=why, **_about(run)))
+                verdicts.append(
+                    undecided(predicted=predicted, why=why, **_instance(run))
+                )
             else:
-                found.append(judge_run(run))
-        seen = {kernel_of(run) for run in evidence.runs(study)}
-        missing = [kernel for kernel in KERNELS if kernel not in seen]
-        return found + [undecided(k, predicted, "no run") for k in missing]
+                verdicts.append(judge_run(run))
+        trained = {kernel_of(run) for run in evidence.runs(study)}
+        missing = [kernel for kernel in COMPARED_KERNELS if kernel not in trained]
+        return verdicts + [undecided(k, predicted, "no run") for k in missing]
 
     return judge
 
 
-def _learnt(run: xr.Dataset) -> Verdict:
+def _is_learnt(run: xr.Dataset) -> Verdict:
     first = float(run.test_accuracy[0]) if run.test_accuracy.size else math.nan
-    ignorant = Condition("a start near chance", first < ABOVE_CHANCE, f"{first:.3g}")
+    starts_ignorant = Condition(
+        "a start near chance",
+        first < MIN_LEARNT_ACCURACY,
+        f"{first:.3g}",
+        first,
+        MIN_LEARNT_ACCURACY,
+    )
     return compare(
-        measured=chosen_accuracy(run),
-        least=ABOVE_CHANCE,
-        predicted=f"test accuracy ≥ {ABOVE_CHANCE} at the best validation accuracy",
+        measured=validated_accuracy(run),
+        least=MIN_LEARNT_ACCURACY,
+        predicted=f"test accuracy ≥ {MIN_LEARNT_ACCURACY} at the best validation accuracy",
         bounded=True,
-        needs=(_whole(run), ignorant),
-        **_about(run),
+        needs=(_complete(run), starts_ignorant),
+        **_instance(run),
     )
 
 
-def _leaves(run: xr.Dataset) -> Verdict:
-    step, last = plateau(run), int(run.step[-1])
-    left = math.isfinite(step)
+def _leaves_plateau(run: xr.Dataset) -> Verdict:
+    step, last = end_of_plateau(run), int(run.step[-1])
+    leaves = math.isfinite(step)
     loss = run.train_loss.values
     finite = Condition("a loss at every record", bool(np.isfinite(loss).all()))
-    begun = Condition(
+    starts_guessing = Condition(
         "a loss of guessing at first",
-        bool(loss[0] >= math.log(2) - AWAY),
+        bool(loss[0] >= GUESSING_LOSS - GUESSING_BAND),
         f"{loss[0]:.3g}",
+        float(loss[0]),
+        GUESSING_LOSS - GUESSING_BAND,
     )
     return decide(
-        holds=left,
+        holds=leaves,
         predicted=f"training loss leaves ln 2 within {last:,} steps",
-        measured=f"at step {step:,.0f}" if left else plateau_words(run),
-        needs=(_whole(run), finite, begun, _tells(run)),
-        numbers={"test accuracy": chosen_accuracy(run)},
-        **_about(run),
+        measured=f"at step {step:,.0f}" if leaves else plateau_words(run),
+        needs=(_complete(run), finite, starts_guessing, _long_enough(run)),
+        numbers={"test accuracy": validated_accuracy(run)},
+        **_instance(run),
     )
 
 
-def _tells(run: xr.Dataset) -> Condition:
-    """Whether a run that has just left ln 2 goes on for long enough to see it stay so."""
-    found = stages(run).boundaries["leaves"]
-    short = found.status == Status.TOO_SHORT
-    return Condition("a longer run", not short, found.evidence if short else "")
-
-
-# --- which kernel is faster ---------------------------------------------------------------
-
-
-def pairs(runs: Sequence[xr.Dataset]) -> list[Pair]:
-    """The runs of both kernels, seed by seed, where both are there."""
-    groups = by_kernel(runs)
-    if not all(kernel in groups for kernel in KERNELS):
-        return []
-    softmax, gaussian = (
-        dict(zip(groups[kernel].seeds, groups[kernel].runs, strict=True))
-        for kernel in KERNELS
-    )
-    return [(softmax[seed], gaussian[seed]) for seed in softmax if seed in gaussian]
-
-
-def _learns(pair: Pair) -> bool:
-    return any(math.isfinite(plateau(run)) for run in pair)
-
-
-def _faster(task: str):
-    def judge(evidence: Evidence) -> list[Verdict]:
-        found = pairs(evidence.runs(task))
-        if not found:
-            return [
-                undecided("no pairs", "a run of each kernel", "none with equal seed")
-            ]
-        return [_lower(found, name, words) for name, words in CURVES.items()]
-
-    return judge
-
-
-def _lower(found: list[Pair], name: str, words: str) -> Verdict:
-    """One sign test over the seeds; where nothing is learnt, nothing is learnt faster."""
-    predicted = f"mean {words} of the Gaussian kernel lower than that of softmax"
-    needed = {name, "train_loss", "train_accuracy"}
-    if not all(needed <= set(run.variables) for pair in found for run in pair):
-        return undecided(words, predicted, f"a run lacks {', '.join(sorted(needed))}")
-    learnt = [pair for pair in found if _learns(pair)]
-    count = f"{len(learnt)} of {len(found)} pairs"
-    softmax, gaussian = np.array([_means(pair, name) for pair in learnt or found]).T
-    return compare_pairs(
-        f"{words}, {count}",
-        gaussian,
-        softmax,
-        predicted=predicted,
-        side="lower",
-        conditions=(Condition("a run that leaves ln 2", bool(learnt), count),),
-        numbers={
-            "Gaussian kernel (median)": float(np.median(gaussian)),
-            "softmax (median)": float(np.median(softmax)),
-        },
-        runs=tuple(run.attrs["name"] for pair in learnt for run in pair),
-    )
-
-
-def _means(pair: Pair, name: str) -> tuple[float, float]:
-    """Both means; NaN where the runs have not the same records."""
-    softmax, gaussian = (run[name] for run in pair)
-    same = softmax.dims == gaussian.dims and np.array_equal(
-        softmax[softmax.dims[0]], gaussian[gaussian.dims[0]]
-    )
-    if not same:
-        return math.nan, math.nan
-    return mean_loss(pair[0], name), mean_loss(pair[1], name)
+def _long_enough(run: xr.Dataset) -> Condition:
+    """Require that a run which has just left ln 2 goes on long enough to show it."""
+    boundary = stages(run).boundaries["leaves"]
+    short = boundary.status == Status.TOO_SHORT
+    return Condition("a longer run", not short, boundary.evidence if short else "")
 
 
 CLAIMS = (
     Claim(
         "IMDb is learnt",
         "Both kernels classify real reviews well above chance.",
-        _each_run("imdb", "test accuracy well above chance", _learnt),
+        _judge_each_run("imdb", "test accuracy well above chance", _is_learnt),
         ("imdb",),
         "imdb",
         "The test accuracy is the one at the best validation accuracy; the validation set "
@@ -190,20 +137,51 @@ CLAIMS = (
         "Pathfinder leaves ln 2",
         "Training on Pathfinder gets below the loss of guessing within the steps of the "
         "study.",
-        _each_run("pathfinder", "training loss leaves ln 2", _leaves),
+        _judge_each_run("pathfinder", "training loss leaves ln 2", _leaves_plateau),
         ("pathfinder",),
         "pathfinder",
     ),
-    *(
-        Claim(
-            f"Gaussian trains at least as fast, {words}",
-            "The Gaussian kernel's loss during training is at most that of softmax, paired "
-            "by seed.",
-            _faster(task),
-            (task,),
-            task,
-            "Measured by the mean of a loss over all records, in one test over the seeds.",
-        )
-        for task, words in (("imdb", "IMDb"), ("pathfinder", "Pathfinder"))
+)
+
+
+# --- the table -------------------------------------------------------------------------
+
+
+def accuracy_table(evidence: Evidence) -> pd.DataFrame:
+    """Accuracy, plateau and time by task and kernel, next to published accuracies."""
+    rows = [
+        _row(task, kernel, groups[kernel])
+        for task in TASKS
+        if evidence.has(task) and (groups := by_kernel(evidence.runs(task)))
+        for kernel in COMPARED_KERNELS
+        if kernel in groups
+    ]
+    return pd.DataFrame(rows)
+
+
+def _row(task: str, kernel: str, group: Group) -> dict[str, Any]:
+    runs = group.runs
+    accuracy = np.array([validated_accuracy(run) for run in runs])
+    plateaus = np.array([end_of_plateau(run) for run in runs])
+    return {
+        "task": task_words(runs[0].attrs["experiment"]["task"]),
+        "kernel": kernel,
+        "seeds": len(runs),
+        "test accuracy": float(accuracy.mean()),
+        "sd": float(accuracy.std(ddof=1)) if len(runs) > 1 else math.nan,
+        "leave ln 2": int(np.isfinite(plateaus).sum()),
+        "at step (median)": float(np.median(plateaus)),
+        "final train loss": float(np.mean([r.train_loss.values[-1] for r in runs])),
+        "seconds a run": float(np.mean([run.attrs["seconds"] for run in runs])),
+        "published, at its scale": PUBLISHED[task][kernel],
+    }
+
+
+TABLES = (
+    Table(
+        "real",
+        "Real tasks: test accuracy at the best validation accuracy, over seeds.",
+        accuracy_table,
+        any_of=TASKS,
     ),
 )

@@ -1,97 +1,60 @@
-"""Theorem 1: the bound in both readings, and the rate that it attains."""
+"""Theorem 1's bound in both readings: f ≤ (1 − ηβ)^t f₀ with β per head, or stacked."""
+
+from collections.abc import Callable
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 
-from piste.claims import Claim, Condition, Outcome, Verdict, compare
-from piste.reproduction import Evidence
+from piste.claims import Claim, Outcome, Verdict
+from piste.reproduction import Evidence, Table
 
-from .calculations import TRAINED
-from .cells import by_shape, chosen, least_words, missing_records, subset
-from .long_runs import summarised
-from .thresholds import PROMISE, RATIO_SPREAD, RESOLVED_FALL, ROUNDING
+from ...thresholds import BOUND_ROUNDING, MAX_PROMISED_SHARE
+from ..cells import by_shape, keep, median, missing_data_verdicts, select
+from ._constants import (
+    CONSTANTS,
+    are_conditions_met,
+    conditions,
+    range_words,
+)
+from .runs import TRAINED_MATRICES, floor_share, promised_runs, transition_runs
 
-CONSTANTS = (
-    "kernel seed rows columns eta feature_least feature_resolution head_output_least "
-    "jacobian_largest"
-).split()
 READINGS = {"bound": "beta", "stacked_bound": "stacked_beta"}
 """The two readings of the bound, and the β of each."""
+RUNS: dict[str, Callable[[Evidence], xr.Dataset]] = {
+    "transition": transition_runs,
+    "promised": promised_runs,
+}
+"""The studies whose runs are held against the bound, and how each is read."""
 
 
-def conditions(part: xr.Dataset) -> tuple[Condition, ...]:
-    """What Theorem 1 asks for, with the numbers that decide it."""
-    step, least = _step_size(part), float(part.head_output_least.min())
-    return (
-        wide_enough(part),
-        Condition("W_h^O has full rank", least > 0, f"least σ_min = {least:.3g}"),
-        Condition("σ_min(B₀) > 0", bool(_resolved(part).all()), least_feature(part)),
-        Condition(
-            "η = ½/σ²_max(J₀)",
-            bool(_is_half(step).all()),
-            f"ησ²_max(J₀) = {_span(step, 6)}",
-        ),
-    )
-
-
-def _conditions_met(part: xr.Dataset) -> np.ndarray:
-    """The same of every run by itself."""
-    wide = (part.columns >= part.rows).values & (part.head_output_least > 0).values
-    return wide & _resolved(part) & _is_half(_step_size(part))
-
-
-def _step_size(part: xr.Dataset) -> np.ndarray:
-    return (part.eta * part.jacobian_largest**2).values
-
-
-def _is_half(step: np.ndarray) -> np.ndarray:
-    return np.abs(2 * step - 1) <= ROUNDING
-
-
-def wide_enough(part: xr.Dataset) -> Condition:
-    """Theorem 1's condition on the size."""
-    rows, columns = int(part.rows[0]), int(part.columns[0])
-    return Condition("HD ≥ Nn", columns >= rows, f"{columns} against {rows}")
-
-
-def _resolved(part: xr.Dataset) -> np.ndarray:
-    return (part.feature_least > part.feature_resolution).values
-
-
-def least_feature(part: xr.Dataset) -> str:
-    """The least σ_min(B₀) of some seeds in words."""
-    worst = int(np.argmin(part.feature_least.values))
-    found = float(part.feature_least[worst]), float(part.feature_resolution[worst])
-    return f"least of {part.sizes['cell']} seeds {least_words(*found)}"
-
-
-# --- the bound ------------------------------------------------------------------------
-
-
-def is_test(part: xr.Dataset, reading: str) -> np.ndarray:
+def is_test(runs: xr.Dataset, reading: str) -> np.ndarray:
     """Which runs have a bound that promises enough to be a test."""
-    return (part[f"{reading}_promise"] <= PROMISE).values
+    return (runs[f"{reading}_promise"] <= MAX_PROMISED_SHARE).values
 
 
-def is_within(part: xr.Dataset, reading: str) -> np.ndarray:
+def is_within(runs: xr.Dataset, reading: str) -> np.ndarray:
     """Which runs are below the bound at every record."""
-    return (part[f"{reading}_excess"] <= 1 + ROUNDING).values
+    return (runs[f"{reading}_excess"] <= 1 + BOUND_ROUNDING).values
 
 
-def outcomes(part: xr.Dataset, reading: str) -> np.ndarray:
-    """The outcome of every run.
+def outcomes(runs: xr.Dataset, reading: str) -> np.ndarray:
+    """Outcome of every run.
 
     A loss above the bound violates it, however little the bound asks for; one below it
     is evidence only if the bound asks for something.
     """
-    above = (part[f"{reading}_excess"] > 1 + ROUNDING).values
-    held = is_within(part, reading) & is_test(part, reading)
-    names = np.where(held, Outcome.HOLDS, Outcome.INCONCLUSIVE)
-    names = np.where(above, Outcome.VIOLATED, names)
-    return np.where(_conditions_met(part), names, Outcome.UNMET)
+    above = (runs[f"{reading}_excess"] > 1 + BOUND_ROUNDING).values
+    holds = is_within(runs, reading) & is_test(runs, reading)
+    decided = np.where(holds, Outcome.HOLDS, Outcome.INCONCLUSIVE)
+    decided = np.where(above, Outcome.VIOLATED, decided)
+    return np.where(are_conditions_met(runs), decided, Outcome.UNMET)
 
 
-def _bound(study: str, reading: str):
+# --- verdicts --------------------------------------------------------------------------
+
+
+def _judge_bound(study: str, reading: str):
     needed = [*CONSTANTS, "train", READINGS[reading]]
     if study == "promised":
         needed += ["share", f"{reading}_promise", f"{reading}_excess"]
@@ -101,17 +64,15 @@ def _bound(study: str, reading: str):
 
     def judge(evidence: Evidence) -> list[Verdict]:
         data = evidence.dataset(study)
-        if lacking := missing_records(data, needed, predicted):
-            return lacking
-        if study == "transition":
-            data = data.drop_vars("step").merge(summarised(data))
+        if missing := missing_data_verdicts(data, needed, predicted):
+            return missing
         return [
             verdict
-            for kernel, ratio, part in by_shape(data)
-            for place, train in enumerate(TRAINED)
-            for verdict in _of_shape(
+            for kernel, ratio, cells in by_shape(evidence.once(RUNS[study]))
+            for train in TRAINED_MATRICES
+            for verdict in _judge_shape(
                 f"{kernel}, {train}, HD/Nn = {ratio:g}",
-                chosen(part, train=place),
+                select(cells, train=train),
                 reading,
             )
         ]
@@ -119,95 +80,44 @@ def _bound(study: str, reading: str):
     return judge
 
 
-def _of_shape(name: str, part: xr.Dataset, reading: str) -> list[Verdict]:
-    """A verdict for all runs of a shape that have the same outcome."""
-    if not part.sizes["cell"]:
+def _judge_shape(name: str, runs: xr.Dataset, reading: str) -> list[Verdict]:
+    """One verdict for all runs of a shape that have the same outcome."""
+    every = runs.sizes["cell"]
+    if not every:
         return []
-    found, every = outcomes(part, reading), part.sizes["cell"]
+    decided = outcomes(runs, reading)
     return [
-        _bound_verdict(
-            f"{name}, {(found == o).sum()} of {every} seeds", o, runs, reading
-        )
+        _verdict(f"{name}, {(decided == o).sum()} of {every} seeds", o, alike, reading)
         for o in Outcome
-        if (runs := subset(part, found == o)).sizes["cell"]
+        if (alike := keep(runs, decided == o)).sizes["cell"]
     ]
 
 
-def _bound_verdict(
-    name: str, outcome: Outcome, runs: xr.Dataset, reading: str
-) -> Verdict:
+def _verdict(name: str, outcome: Outcome, runs: xr.Dataset, reading: str) -> Verdict:
     promise = runs[f"{reading}_promise"].values
-    worst, share = runs[f"{reading}_excess"].values, runs["share"].values
-    said = f"largest f/bound {worst.max():.4g}"
-    if not np.isfinite(worst).all():
-        said = (
-            f"{int((~np.isfinite(worst)).sum())} runs with records that are no number"
-        )
+    excess, share = runs[f"{reading}_excess"].values, runs["share"].values
+    measured = f"largest f/bound {excess.max():.4g}"
+    if not np.isfinite(excess).all():
+        unknown = int((~np.isfinite(excess)).sum())
+        measured = f"{unknown} runs with records that are no number"
     elif outcome == Outcome.INCONCLUSIVE:
-        said = f"the bound promises only f_T/f₀ ≤ {promise.min():.3g}"
-    asked = f"f ≤ (1 − ηβ)^t f₀ at every record, f_T/f₀ ≤ {_span(promise)} at the last"
+        measured = f"the bound promises only f_T/f₀ ≤ {promise.min():.3g}"
     return Verdict(
         name,
         outcome,
-        asked,
-        said,
+        "f ≤ (1 − ηβ)^t f₀ at every record, "
+        f"f_T/f₀ ≤ {range_words(promise)} at the last",
+        measured,
         None,
         conditions(runs),
         {
             "(1 − ηβ)^T (median)": float(np.median(promise)),
             "f_T/f₀ (median)": float(np.median(share)),
-            "largest f/bound": float(worst.max()),
+            "largest f/bound": float(excess.max()),
             "β (median)": float(runs[READINGS[reading]].median()),
             "η (median)": float(runs.eta.median()),
         },
     )
-
-
-def _span(values: np.ndarray, digits: int = 3) -> str:
-    low, high = f"{values.min():.{digits}g}", f"{values.max():.{digits}g}"
-    return low if low == high else f"{low} to {high}"
-
-
-# --- the rate -------------------------------------------------
-
-
-def _acceptance(evidence: Evidence) -> list[Verdict]:
-    data, predicted = evidence.dataset("acceptance"), "rate/(ηβ) within 0.01 of 2.00"
-    if lacking := missing_records(
-        data, [*CONSTANTS, "beta", "measured_rate", "loss"], predicted
-    ):
-        return lacking
-    found = []
-    for kernel, ratio, part in by_shape(data):
-        measured = acceptance_ratio(part)
-        fall = 2 * part.eta * part.beta * float(part.step[-1])
-        need = Condition(
-            "a fall of log f beyond rounding",
-            bool((fall > RESOLVED_FALL).all()),
-            f"least {float(fall.min()):.2g}",
-        )
-        found.append(
-            compare(
-                f"{kernel}, HD/Nn = {ratio:g}",
-                np.abs(measured - 2),
-                most=RATIO_SPREAD,
-                predicted=f"{predicted} for every seed",
-                needs=(need,),
-                conditions=conditions(part),
-                numbers={
-                    "seeds": measured.size,
-                    "least": float(measured.min()),
-                    "largest": float(measured.max()),
-                },
-            )
-        )
-    return found
-
-
-def acceptance_ratio(part: xr.Dataset) -> np.ndarray:
-    """The measured logarithmic rate in units of ηβ; NaN where a loss is no number."""
-    known = np.isfinite(part.loss).all("step") & (part.loss > 0).all("step")
-    return (part.measured_rate / (part.eta * part.beta)).where(known).values
 
 
 CLAIMS = (
@@ -215,7 +125,7 @@ CLAIMS = (
         "Theorem 1, β per head",
         "Where HD ≥ Nn, gradient descent with η = ½/σ²_max(J₀) has f(M_t) ≤ (1 − ηβ)^t "
         "f(M₀) with β = min_h σ²_min(W_h^O) σ²_min(B₀).",
-        _bound("transition", "bound"),
+        _judge_bound("transition", "bound"),
         ("transition",),
         "bounds",
         "A run below a bound that promises less than half of the loss is no test of it, "
@@ -225,7 +135,7 @@ CLAIMS = (
     Claim(
         "Theorem 1, β per head, for as long as it takes",
         "The same in the same runs, continued until the bound promises half of the loss.",
-        _bound("promised", "bound"),
+        _judge_bound("promised", "bound"),
         ("promised",),
         "promised",
         "Seeds that would need more steps than the study has stay inconclusive.",
@@ -233,19 +143,81 @@ CLAIMS = (
     Claim(
         "Theorem 1, β with stacked W^O",
         "The same with σ²_min of all heads' W^O stacked, as the formula can be read.",
-        _bound("transition", "stacked_bound"),
+        _judge_bound("transition", "stacked_bound"),
         ("transition",),
         "bounds",
         "This β is about H times larger than the one that can be proved.",
     ),
-    Claim(
-        "The bound's rate is attained",
-        "With targets along the left singular vector of σ_min(B₀), equal heads and W^V "
-        "alone, log f falls by 2ηβ a step.",
-        _acceptance,
-        ("acceptance",),
-        "acceptance",
-        "Twice the bound's rate, because f is the square of what shrinks. The rate is the "
-        "slope of log f over all recorded steps.",
-    ),
+)
+
+
+# --- tables ----------------------------------------------------------------------------
+
+_MEANING = (
+    "Medians over the seeds; tests are the runs of which the bound promises "
+    f"(1 − ηβ)^T ≤ {MAX_PROMISED_SHARE:g}."
+)
+
+
+def _transition(evidence: Evidence) -> pd.DataFrame:
+    rows = [
+        _row(kernel, train, ratio, runs)
+        | {"least with V alone": float(np.median(floor_share(runs)))}
+        for train in TRAINED_MATRICES
+        for kernel, ratio, cells in by_shape(evidence.once(transition_runs))
+        for runs in [select(cells, train=train)]
+    ]
+    return pd.DataFrame(rows)
+
+
+def _transition_caption(evidence: Evidence, frame: pd.DataFrame) -> str:
+    last = int(evidence.dataset("transition").step[-1])
+    return f"Theorem 1 after T = {last:,} steps: {count_tests(frame)}. {_MEANING}"
+
+
+def _promised(evidence: Evidence) -> pd.DataFrame:
+    rows = [
+        _row(kernel, train, ratio, runs) | {"T": int(runs.steps.max())}
+        for train in TRAINED_MATRICES
+        for kernel, ratio, cells in by_shape(evidence.once(promised_runs))
+        if (runs := select(cells, train=train)).sizes["cell"]
+    ]
+    return pd.DataFrame(rows)
+
+
+def _promised_caption(evidence: Evidence, frame: pd.DataFrame) -> str:
+    last = int(evidence.dataset("promised").steps.max())
+    words = f"Theorem 1's runs, continued for up to {last:,} steps"
+    return f"{words}: {count_tests(frame)}. {_MEANING}"
+
+
+def _row(kernel: str, train: str, ratio: float, runs: xr.Dataset) -> dict:
+    return {
+        "kernel": kernel,
+        "trained": train,
+        "HD/Nn": ratio,
+        "seeds": runs.sizes["cell"],
+        "f_T/f₀": median(runs.share),
+        "(1 − ηβ)^T": median(runs.bound_promise),
+        "tests": int(is_test(runs, "bound").sum()),
+        "within per head": int(is_within(runs, "bound").sum()),
+        "within stacked": int(is_within(runs, "stacked_bound").sum()),
+    }
+
+
+def count_tests(frame: pd.DataFrame) -> str:
+    """How many runs are within the bound, and for how many that is a test of it."""
+    covered = frame[frame["HD/Nn"] >= 1]
+    runs, tests = covered["seeds"].sum(), covered["tests"].sum()
+    per_head, stacked = (covered[f"within {w}"].sum() for w in ("per head", "stacked"))
+    return (
+        f"where HD ≥ Nn, {per_head} of {runs} runs are within the bound per head and "
+        f"{stacked} within the stacked one; in {runs - tests} of them the bound per head "
+        f"asks for less than f_T/f₀ ≤ {MAX_PROMISED_SHARE:g}, so {tests} are tests of it"
+    )
+
+
+TABLES = (
+    Table("transition", _transition_caption, _transition, ("transition",)),
+    Table("promised", _promised_caption, _promised, ("promised",)),
 )

@@ -1,4 +1,4 @@
-"""Theorem 2: training W^Q alone, the pair of kernels, and how the gradient is held up."""
+"""Theorem 2 itself: softmax stalls at the matched start, the Gaussian kernel converges."""
 
 import numpy as np
 import xarray as xr
@@ -6,202 +6,152 @@ import xarray as xr
 from piste.claims import Claim, Condition, Outcome, Verdict, compare, undecided
 from piste.reproduction import Evidence
 
-from .cells import enough_seeds, least_number, missing_records, share_of
-from .query_cells import (
+from ...thresholds import (
+    BOUND_ROUNDING,
+    MAX_PROMISED_SHARE,
+    MAX_STEP_CURVATURE,
+    NEARLY_ALL,
+    ROUNDING_FLOOR,
+    STALLED_LOSS,
+    VANISHED_GRADIENT,
+    ZERO_LOSS,
+)
+from ..cells import enough_seeds, missing_data_verdicts, share_of
+from .cases import (
     CONSTRUCTION,
     GAUSSIAN,
     NEEDED,
     SOFTMAX,
     Case,
-    case_of,
+    better_runs_of,
     conditions,
-    every_run,
-    known,
-    name_of,
+    is_known,
+    is_stalled,
+    is_success,
+    paired_cases,
     path_numbers,
-    present,
-    stalled,
-    successes,
-)
-from .thresholds import (
-    LARGEST_STEP,
-    NEAR_ALL,
-    PROMISE,
-    ROUNDING,
-    ROUNDING_FLOOR,
-    STALLED_LOSS,
-    VANISHED,
-    ZERO_LOSS,
+    runs_of,
 )
 
-# --- softmax stalls ---------------------------------------------------------------------
 
-
-def _softmax(evidence: Evidence) -> list[Verdict]:
-    predicted = (
-        f"‖∇f‖ < {VANISHED:g} with f_T/f₀ > {STALLED_LOSS:g} in at least {NEAR_ALL:g} of "
-        "the seeds"
-    )
-    if lacking := missing_records(evidence.dataset("queries"), NEEDED, predicted):
-        return lacking
-    here = present(evidence, CONSTRUCTION)
-    if not here:
+def _judge_construction(evidence: Evidence, predicted: str, judge_case) -> list:
+    """Judge every case of the construction that the study has with both kernels."""
+    data = evidence.dataset("queries")
+    if missing := missing_data_verdicts(data, NEEDED, predicted):
+        return missing
+    cases = paired_cases(data, CONSTRUCTION)
+    if not cases:
         return [undecided("the matched start", predicted, "no runs of both kernels")]
-    return [_stalls(evidence.dataset("queries"), case, predicted) for case in here]
+    return [judge_case(data, case, predicted) for case in cases]
+
+
+# --- softmax stalls --------------------------------------------------------------------
+
+
+def _judge_softmax(evidence: Evidence) -> list[Verdict]:
+    predicted = (
+        f"‖∇f‖ < {VANISHED_GRADIENT:g} with f_T/f₀ > {STALLED_LOSS:g} in at least "
+        f"{NEARLY_ALL:g} of the seeds"
+    )
+    return _judge_construction(evidence, predicted, _stalls)
 
 
 def _stalls(data: xr.Dataset, case: Case, predicted: str) -> Verdict:
-    part, other = (case_of(data, case, kernel) for kernel in (SOFTMAX, GAUSSIAN))
-    won = share_of(successes(other), known(other))
+    softmax, gaussian = (better_runs_of(data, case, k) for k in (SOFTMAX, GAUSSIAN))
+    succeed = share_of(is_success(gaussian), is_known(gaussian))
     # In a run that is too short everything stalls.
     long_enough = Condition(
-        "enough steps for the Gaussian kernel", won >= NEAR_ALL, f"{won:.2g} succeed"
+        "enough steps for the Gaussian kernel",
+        succeed >= NEARLY_ALL,
+        f"{succeed:.2g} succeed",
+        succeed,
+        NEARLY_ALL,
     )
     return compare(
-        f"softmax, {name_of(case)}",
-        share_of(stalled(part), known(part)),
-        least=NEAR_ALL,
+        f"softmax, {case.words}",
+        share_of(is_stalled(softmax), is_known(softmax)),
+        least=NEARLY_ALL,
         predicted=predicted,
         bounded=True,
-        needs=(enough_seeds(part), long_enough),
-        conditions=conditions(part),
-        numbers=path_numbers(part),
+        needs=(enough_seeds(softmax), long_enough),
+        conditions=conditions(softmax),
+        numbers=path_numbers(softmax),
     )
 
 
-# --- the Gaussian kernel converges --------------------------------------------------------
+# --- the Gaussian kernel converges -----------------------------------------------------
 
 
-def path_rate(part: xr.Dataset) -> np.ndarray:
-    r"""$\beta = \min_t \sigma^2_{min}(J_Q)$ over the recorded steps of each run."""
-    return (part.jacobian_least.min("step", skipna=False) ** 2).values
-
-
-def linear_outcomes(part: xr.Dataset) -> np.ndarray:
+def linear_outcomes(runs: xr.Dataset) -> np.ndarray:
     """Whether each run converges to zero loss, and below (1 − ηβ)^t f₀ all the way.
 
     A run that stalls does not, nor one above the bound. One whose steps are too large
     for the bound may overshoot, and one that has not reached zero yet may still do so:
     these say nothing.
     """
-    first, last = part.loss.isel(step=0), part.bound.isel(step=-1)
+    first, last = runs.loss.isel(step=0), runs.bound.isel(step=-1)
     # Below rounding of the outputs no loss can follow a bound.
-    seen = ~(part.loss <= first * ROUNDING_FLOOR)
-    ratio = (part.loss / part.bound).where(seen, 0).isel(step=slice(1, None))
-    finite = (np.isfinite(ratio).all("step") & (part.step.size > 1)).values
-    asked = (last <= PROMISE * first).values & (path_rate(part) > 0)
-    within = (ratio <= 1 + ROUNDING).all("step").values
-    small = (part.eta * part.jacobian_largest.max("step") ** 2 <= LARGEST_STEP).values
-    whole = successes(part) & within & finite & asked
-    missed = stalled(part) | (finite & ~within & small)
-    names = np.where(missed, Outcome.VIOLATED, Outcome.INCONCLUSIVE)
-    return np.where(whole, Outcome.HOLDS, names)
+    above_rounding = ~(runs.loss <= first * ROUNDING_FLOOR)
+    ratio = (runs.loss / runs.bound).where(above_rounding, 0).isel(step=slice(1, None))
+    finite = (np.isfinite(ratio).all("step") & (runs.step.size > 1)).values
+    is_test = (last <= MAX_PROMISED_SHARE * first).values & (runs.beta > 0).values
+    within = (ratio <= 1 + BOUND_ROUNDING).all("step").values
+    curvature = runs.eta * runs.jacobian_largest.max("step") ** 2
+    small_steps = (curvature <= MAX_STEP_CURVATURE).values
+    holds = is_success(runs) & within & finite & is_test
+    violated = is_stalled(runs) | (finite & ~within & small_steps)
+    otherwise = np.where(violated, Outcome.VIOLATED, Outcome.INCONCLUSIVE)
+    return np.where(holds, Outcome.HOLDS, otherwise)
 
 
-def by_seed(part: xr.Dataset) -> list[Outcome]:
-    """Of every seed, the best that any η gives: the theorem says that one exists."""
-    found = linear_outcomes(part)
+def best_outcomes(runs: xr.Dataset) -> list[Outcome]:
+    """The best outcome that any η gives for each seed: the theorem says that one exists."""
+    outcomes = linear_outcomes(runs)
     order = (Outcome.HOLDS, Outcome.INCONCLUSIVE, Outcome.VIOLATED)
     return [
-        next(o for o in order if o in found[part.seed.values == seed])
-        for seed in np.unique(part.seed.values)
+        next(o for o in order if o in outcomes[runs.seed.values == seed])
+        for seed in np.unique(runs.seed.values)
     ]
 
 
-def _gaussian(evidence: Evidence) -> list[Verdict]:
+def _judge_gaussian(evidence: Evidence) -> list[Verdict]:
     predicted = (
         f"f_T/f₀ < {ZERO_LOSS:g}, and f ≤ (1 − ηβ)^t f₀ at every record with β = min "
-        f"σ²_min(J_Q) of the path, for one η in at least {NEAR_ALL:g} of the seeds"
+        f"σ²_min(J_Q) of the path, for one η in at least {NEARLY_ALL:g} of the seeds"
     )
-    if lacking := missing_records(evidence.dataset("queries"), NEEDED, predicted):
-        return lacking
-    here = present(evidence, CONSTRUCTION)
-    if not here:
-        return [undecided("the matched start", predicted, "no runs of both kernels")]
-    return [_converges(evidence.dataset("queries"), case, predicted) for case in here]
+    return _judge_construction(evidence, predicted, _converges)
 
 
 def _converges(data: xr.Dataset, case: Case, predicted: str) -> Verdict:
-    part = every_run(data, case, GAUSSIAN)
-    seeds = by_seed(part)
-    won, lost = seeds.count(Outcome.HOLDS), seeds.count(Outcome.VIOLATED)
-    open_ = len(seeds) - won - lost
-    outcome = Outcome.INCONCLUSIVE
-    if won >= NEAR_ALL * len(seeds):
-        outcome = Outcome.HOLDS
-    if won + open_ < NEAR_ALL * len(seeds):
-        outcome = Outcome.VIOLATED
-    asked, need = conditions(part), enough_seeds(part)
-    if not need.met:
+    runs, better = runs_of(data, case, GAUSSIAN), better_runs_of(data, case, GAUSSIAN)
+    seeds = best_outcomes(runs)
+    hold, violate = seeds.count(Outcome.HOLDS), seeds.count(Outcome.VIOLATED)
+    asked, several = conditions(runs), enough_seeds(runs)
+    outcome = _outcome_of_share(hold, violate, len(seeds))
+    if not several.met:
         outcome = Outcome.INCONCLUSIVE
     if not all(condition.met for condition in asked):
         outcome = Outcome.UNMET
-    best = case_of(data, case, GAUSSIAN)
-    numbers = {"β of the path (median)": float(np.median(path_rate(best)))}
+    unclear = len(seeds) - hold - violate
+    numbers = {"β of the path (median)": float(np.median(better.beta))}
     return Verdict(
-        f"gaussian, {name_of(case)}",
+        f"gaussian, {case.words}",
         outcome,
         predicted,
-        f"{won} of {len(seeds)} seeds do, {lost} do not, {open_} cannot be told",
+        f"{hold} of {len(seeds)} seeds do, {violate} do not, {unclear} cannot be told",
         None,
-        (*asked, need),
-        path_numbers(best) | numbers,
+        (*asked, several),
+        path_numbers(better) | numbers,
     )
 
 
-# --- the gradient is held up -------------------------------------------------------
-
-PROBES = (
-    "train_loss gradient_norm query_jacobian_least query_jacobian_largest test_step"
-).split()
-
-
-def _dominance(evidence: Evidence) -> list[Verdict]:
-    return [_dominated(run) for run in evidence.runs("pair")]
-
-
-def _dominated(run: xr.Dataset) -> Verdict:
-    model, seed = run.attrs["experiment"]["model"], run.attrs["experiment"]["seed"]
-    name = f"{model.get('kernel', 'no kernel')}, seed {seed}"
-    predicted = "‖∇f‖² ≥ 2σ²_min(J_Q) f at every record at which σ_min(J_Q) is known"
-    lacking = [probe for probe in PROBES if probe not in run.variables]
-    if lacking:
-        return undecided(name, predicted, f"the run lacks {', '.join(lacking)}")
-    often = run.sel(step=run.test_step.values)
-    loss, least = often.train_loss.values, run.query_jacobian_least.values
-    share = relative_resolution(run)
-    limit = share * run.query_jacobian_largest.values
-    asks = (least > limit) & ~(loss <= loss[0] * ROUNDING_FLOOR)
-    unknown = ~np.isfinite(least) | ~np.isfinite(loss)
-    if not (asks | unknown).any():
-        why = f"σ_min(J_Q) ≤ {share:.1g} σ_max, what an SVD resolves, at every record"
-        if (least > limit).any():
-            why = "the loss is rounding wherever σ_min(J_Q) is known"
-        return undecided(name, predicted, f"{why}: the inequality asks for nothing")
-    slope = often.gradient_norm.values[asks]
-    ratio = slope**2 / (2 * least[asks] ** 2 * loss[asks])
-    ratio = np.append(ratio, np.full(unknown.sum(), np.nan))
-    trained = model.get("train", "")
-    return compare(
-        f"{name}, {int(asks.sum())} of {asks.size} records",
-        ratio,
-        least=1 - ROUNDING,
-        predicted=f"‖∇f‖²/(2σ²_min f) ≥ 1: {predicted}",
-        bounded=True,  # it is attained where the slowest direction is left
-        conditions=(Condition("W^Q alone is trained", trained == "Q", trained),),
-        numbers=least_number(
-            "σ_min(J_Q) at the start", float(least[0]), float(limit[0])
-        ),
-    )
-
-
-def relative_resolution(run: xr.Dataset) -> float:
-    """What an SVD resolves of J_Q in units of its σ_max, from its shape."""
-    task, model = run.attrs["experiment"]["task"], run.attrs["experiment"]["model"]
-    rows = task["sequences"] * task["length"] * task["outputs"]
-    columns = model["heads"] * task["dimension"] * model["width"]
-    eps = np.finfo(run.attrs["experiment"]["precision"]).eps
-    return float(eps * max(rows, columns))
+def _outcome_of_share(hold: int, violate: int, seeds: int) -> Outcome:
+    """Whether nearly all seeds hold, whatever the unclear ones would turn out to be."""
+    if hold >= NEARLY_ALL * seeds:
+        return Outcome.HOLDS
+    if seeds - violate < NEARLY_ALL * seeds:
+        return Outcome.VIOLATED
+    return Outcome.INCONCLUSIVE
 
 
 CLAIMS = (
@@ -209,7 +159,7 @@ CLAIMS = (
         "Theorem 2: softmax stalls",
         "Training W^Q alone from the matched start, softmax stalls: more than a tenth of "
         "its loss is left and its gradient has vanished, although a solution exists.",
-        _softmax,
+        _judge_softmax,
         ("queries",),
         "success",
         "The start is ours: the theorem says that one exists.",
@@ -218,19 +168,11 @@ CLAIMS = (
         "Theorem 2: the Gaussian kernel converges at a linear rate",
         "From the same start the Gaussian kernel converges to a global optimum at a "
         "linear rate: f ≤ (1 − ηβ)^t f₀.",
-        _gaussian,
+        _judge_gaussian,
         ("queries",),
         "singular-values",
         "Judged as a whole: zero loss and the rate, in the same run. Runs whose steps "
         "are too large for the curvature on the way can overshoot at first; they count "
         "neither for nor against the rate.",
-    ),
-    Claim(
-        "‖∇f‖ is held up by J_Q",
-        "Along a run ‖∇f‖² ≥ 2σ²_min(J_Q) f: no gradient vanishes while J_Q has rank.",
-        _dominance,
-        ("pair",),
-        "singular-values",
-        "Where σ_min(J_Q) is below what an SVD resolves this asks for nothing.",
     ),
 )

@@ -1,26 +1,129 @@
-"""Theorem 2 in numbers: W^Q alone from several starts, both kernels and two step sizes."""
+"""Runs of Theorem 2: W^Q alone in every case, with both kernels and two step sizes."""
 
 import dataclasses
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pandas as pd
 import xarray as xr
 
-from piste.errors import InputError
+from piste.errors import field_error
+from piste.reproduction import Evidence, Table
 from piste.values import option, value
 
-from .calculations import FORMAT, numbers
-from .descents import descend, schedule, second_theorem, starts, teacher_shares
-from .models import KernelLayer
-from .presets import TEACHER, layer
-from .probes import RegressionView, resolution
-from .real_presets import KERNELS
-from .theory import QueryTheorem
+from ...models import KernelLayer
+from ...presets import COMPARED_KERNELS, TEACHER, query_layer
+from ...probes import RegressionView, resolution
+from ...theory import QueryTheorem
+from ...thresholds import ZERO_LOSS
+from .._descents import (
+    descend,
+    draw_starts,
+    recorded_steps,
+    teacher_shares,
+    theorem_2_constants,
+)
+from ..cells import FORMAT, check_not_empty, final_share, labels
+from .cases import (
+    CASES,
+    Case,
+    better_runs_of,
+    cases_of,
+    is_stalled,
+    is_success,
+    median_least,
+)
 
 
-def _path(view: RegressionView) -> dict:
-    """What Theorem 2 is about, along a descent."""
+@value
+class Queries:
+    """Theorem 2's construction and its controls: W^Q alone, with every η.
+
+    A case is an entry of ``heads``, of ``inits`` and of ``key_scales``.
+    """
+
+    heads: tuple[int, ...] = option(
+        default=tuple(case.heads for case in CASES), minimum=1
+    )
+    """Number of heads of every case, H."""
+    inits: tuple[str, ...] = option(
+        default=tuple(case.init for case in CASES), choices=("random", "matched")
+    )
+    """How W^Q and W^K of every case are initialised."""
+    key_scales: tuple[float, ...] = option(
+        default=tuple(case.key_scale for case in CASES), greater_than=0
+    )
+    """Scale of W^Q and W^K of every case."""
+    rates: tuple[float, ...] = option(default=(0.05, 0.5), greater_than=0)
+    """Step sizes η; the better run of each seed is marked."""
+    seeds: int = option(default=20, minimum=1)
+    first_seed: int = option(default=1000, minimum=0)
+    steps: int = option(default=2000, minimum=1)
+    dense: int = option(default=8, minimum=1)
+    """Every step is recorded up to here, later ones at growing distances."""
+    format: int = option(default=FORMAT, minimum=FORMAT, maximum=FORMAT)
+    """Which numbers a part holds."""
+
+    def __post_init__(self):
+        check_not_empty(heads=self.heads, rates=self.rates)
+        for name in ("inits", "key_scales"):
+            given = getattr(self, name)
+            if len(given) != len(self.heads):
+                expected = f"must have as many values as heads, {len(self.heads)}"
+                raise field_error(name, given, expected)
+
+    @classmethod
+    def of_cases(cls, *cases: Case, **fields) -> "Queries":
+        """Make the calculation of some cases."""
+        heads, inits, key_scales = zip(*cases, strict=True)
+        return cls(heads=heads, inits=inits, key_scales=key_scales, **fields)
+
+    def layers(self) -> list[KernelLayer]:
+        """The layer of every case and kernel."""
+        cases = zip(self.heads, self.inits, self.key_scales, strict=True)
+        return [query_layer(k, *case) for case in cases for k in COMPARED_KERNELS]
+
+    def parts(self) -> int:
+        """One for every case and kernel."""
+        return len(self.layers())
+
+    def part(self, index: int) -> xr.Dataset:
+        """Train all seeds with every η, and mark the better run of each."""
+        model = self.layers()[index]
+        seeds = range(self.first_seed, self.first_seed + self.seeds)
+        start = draw_starts(TEACHER, model, seeds)
+        theorem = theorem_2_constants(model.kernel, *start)
+        times = recorded_steps(self.steps, self.dense)
+        shared = _describe(model, seeds) | {
+            "largest_share": ("cell", np.asarray(theorem.largest_share)),
+            "teacher_share": (
+                "cell",
+                np.asarray(teacher_shares(model, *start, seeds)),
+            ),
+        }
+        batches: list[xr.Dataset] = []
+        for rate in self.rates:
+            rates = jnp.full(len(seeds), rate)
+            run = descend(model.kernel, "Q", start, rates, times, _measure)
+            beta, bound = _along_path(theorem, run["jacobian_least"], rate, times)
+            run["bound"] = bound
+            series = {name: (("cell", "step"), given) for name, given in run.items()}
+            own = {
+                "eta": ("cell", np.full(len(seeds), rate)),
+                "beta": ("cell", beta),
+            }
+            batches.append(xr.Dataset(shared | own | series, {"step": times}))
+        best = index_of_better([batch.loss.values for batch in batches])
+        marked = [
+            batch.assign(better=("cell", best == index))
+            for index, batch in enumerate(batches)
+        ]
+        return xr.concat(marked, "cell")
+
+
+def _measure(view: RegressionView) -> dict:
+    """Measure the loss, its gradient and the singular values of J_Q."""
     values = view.jacobian_values(("query",))
     shape = view.data.targets.size, view.weights.query.size
     return {
@@ -32,97 +135,83 @@ def _path(view: RegressionView) -> dict:
     }
 
 
-@value
-class Queries:
-    """Theorem 2's construction and its controls: W^Q alone, with every η."""
-
-    cases: str = "8,matched,6 4,matched,6 4,matched,1 4,random,1 4,random,2 4,random,4"
-    """H, start and scale of Q and K, with spaces between."""
-    rates: str = "0.05 0.5"
-    """Step sizes η, with spaces between; the better run of each seed is marked."""
-    seeds: int = option(default=20, minimum=1)
-    first_seed: int = option(default=1000, minimum=0)
-    steps: int = option(default=2000, minimum=1)
-    dense: int = option(default=8, minimum=1)
-    """Every step is recorded up to here, later ones ever more thinly."""
-    format: int = option(default=FORMAT, minimum=FORMAT, maximum=FORMAT)
-    """Which numbers a part holds."""
-
-    def __post_init__(self):
-        self.layers()
-        numbers("rates", self.rates, float)
-
-    def layers(self) -> list[KernelLayer]:
-        """The layer of every case and kernel."""
-        return [layer(k, *case) for case in self._cases() for k in KERNELS]
-
-    def _cases(self) -> list[tuple[int, str, float]]:
-        try:
-            words = [case.split(",") for case in self.cases.split()]
-            return [(int(heads), init, float(scale)) for heads, init, scale in words]
-        except ValueError:
-            rule = "must be H,start,scale with spaces between"
-            raise InputError(f"cases = {self.cases!r}: {rule}") from None
-
-    def parts(self) -> int:
-        """One for every case and kernel."""
-        return len(self.layers())
-
-    def part(self, index: int) -> xr.Dataset:
-        """Train all seeds with every η, and mark the better run of each."""
-        model = self.layers()[index]
-        seeds = range(self.first_seed, self.first_seed + self.seeds)
-        start = starts(TEACHER, model, seeds)
-        theorem = second_theorem(model.kernel, *start)
-        times = schedule(self.steps, self.dense)
-        teacher = teacher_shares(model, *start, seeds)
-        same = _about(model, seeds) | {
-            "largest_share": ("cell", np.asarray(theorem.largest_share)),
-            "teacher_share": ("cell", np.asarray(teacher)),
-        }
-        found: list[xr.Dataset] = []
-        for rate in numbers("rates", self.rates, float):
-            each = jnp.full(len(seeds), rate)
-            run = descend(model.kernel, "Q", start, each, times, _path)
-            run["bound"] = _bound(theorem, run["jacobian_least"], rate, times)
-            arrays = {name: (("cell", "step"), part) for name, part in run.items()}
-            eta = {"eta": ("cell", np.full(len(seeds), rate))}
-            found.append(xr.Dataset(same | eta | arrays, {"step": times}))
-        best = better([part.loss.values for part in found])
-        marked = [
-            part.assign(better=("cell", best == place))
-            for place, part in enumerate(found)
-        ]
-        return xr.concat(marked, "cell")
-
-
-def _about(model: KernelLayer, seeds: range) -> dict:
-    fields = {
+def _describe(model: KernelLayer, seeds: range) -> dict:
+    """The case, the kernel and the sizes of every cell."""
+    numbers = {
         "heads": model.heads,
-        "matched": model.init == "matched",
         "key_scale": model.key_scale,
-        "kernel": KERNELS.index(model.kernel),
         "rows": TEACHER.sequences * TEACHER.length,
         "columns": model.heads * TEACHER.dimension,
     }
-    known = {name: ("cell", np.full(len(seeds), x)) for name, x in fields.items()}
-    return known | {"seed": ("cell", np.array(seeds))}
+    cells = {name: ("cell", np.full(len(seeds), x)) for name, x in numbers.items()}
+    words = {"kernel": labels(model.kernel, seeds), "init": labels(model.init, seeds)}
+    return words | cells | {"seed": ("cell", np.array(seeds))}
 
 
-def _bound(
+def _along_path(
     theorem: QueryTheorem, least: np.ndarray, rate: float, times: np.ndarray
-) -> np.ndarray:
-    r"""$(1-\eta\beta)^t f_0$ with the smallest β of each path."""
+) -> tuple[np.ndarray, np.ndarray]:
+    r"""β and the bound of every seed, with the smallest $\sigma_{min}(J_Q)$ of its path."""
     steps = jnp.asarray(times)
 
     def one(theorem: QueryTheorem, least):
         along = dataclasses.replace(theorem, jacobian_least=least)
-        return along.bound(rate, steps)
+        return along.rate, along.bound(rate, steps)
 
-    return np.asarray(jax.vmap(one)(theorem, jnp.asarray(least.min(1))))
+    beta, bound = jax.vmap(one)(theorem, jnp.asarray(least.min(1)))
+    return np.asarray(beta), np.asarray(bound)
 
 
-def better(losses: list[np.ndarray]) -> np.ndarray:
+def index_of_better(losses: list[np.ndarray]) -> np.ndarray:
     """Which run of each seed ends lower; one that is not finite never does."""
     ends = np.stack([loss[:, -1] for loss in losses])
     return np.where(np.isfinite(ends), ends, np.inf).argmin(0)
+
+
+# --- the table -------------------------------------------------------------------------
+
+
+def success_frame(data: xr.Dataset) -> pd.DataFrame:
+    """Every case and kernel: how many seeds succeed, how many stall, and their paths."""
+    rows = [
+        _row(case.words, kernel, runs)
+        for case in cases_of(data)
+        for kernel in COMPARED_KERNELS
+        if (runs := better_runs_of(data, case, kernel)).sizes["cell"]
+    ]
+    return pd.DataFrame(rows)
+
+
+def _row(case: str, kernel: str, runs: xr.Dataset) -> dict:
+    row = {
+        "case": case,
+        "kernel": kernel,
+        "runs": runs.sizes["cell"],
+        "succeed": int(is_success(runs).sum()),
+        "stalled": int(is_stalled(runs).sum()),
+        "f_T/f₀": float(np.median(final_share(runs))),
+        "‖∇f‖ at T": float(runs.gradient_norm[:, -1].median()),
+        "largest weight's share": float(runs.largest_share.mean()),
+        "σ_max(J_Q) at 0": float(runs.jacobian_largest[:, 0].median()),
+    }
+    known = runs.jacobian_least > runs.jacobian_resolution
+    for record, when in ((0, "0"), (-1, "T")):
+        count = int(known[:, record].sum())
+        row[f"σ_min(J_Q) at {when}"] = max(median_least(runs, record))
+        row[f"resolved at {when}"] = f"{count} of {known.shape[0]}"
+    return row
+
+
+def _success(evidence: Evidence) -> pd.DataFrame:
+    return success_frame(evidence.dataset("queries"))
+
+
+TABLES = (
+    Table(
+        "success",
+        f"Theorem 2: seeds that reach f_T/f₀ < {ZERO_LOSS:g}, and medians over seeds. "
+        "Where σ_min is not resolved, the number is what an SVD resolves: a limit.",
+        _success,
+        ("queries",),
+    ),
+)
