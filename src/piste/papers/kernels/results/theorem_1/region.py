@@ -49,7 +49,7 @@ class Region:
     first_seed: int = option(default=100, minimum=0)
     steps: int = option(default=3000, minimum=1)
     format: int = option(default=FORMAT, minimum=FORMAT, maximum=FORMAT)
-    """Which numbers a part holds."""
+    """Version of the numbers that a part holds."""
 
     def __post_init__(self):
         check_not_empty(heads=self.heads)

@@ -40,7 +40,7 @@ class Transition:
     dense: int = option(default=32, minimum=1)
     """Every step is recorded up to here, later ones at growing distances."""
     format: int = option(default=FORMAT, minimum=FORMAT, maximum=FORMAT)
-    """Which numbers a part holds."""
+    """Version of the numbers that a part holds."""
 
     def __post_init__(self):
         check_not_empty(heads=self.heads)
@@ -85,7 +85,7 @@ class PromisedRuns:
     max_steps_qkv: int = option(default=30_000, minimum=1)
     """Most steps of W^Q, W^K, W^V."""
     format: int = option(default=FORMAT, minimum=FORMAT, maximum=FORMAT)
-    """Which numbers a part holds."""
+    """Version of the numbers that a part holds."""
 
     def __post_init__(self):
         check_not_empty(heads=self.heads)

@@ -37,7 +37,7 @@ class Scale:
     seeds: int = option(default=8, minimum=1)
     first_seed: int = option(default=100, minimum=0)
     format: int = option(default=FORMAT, minimum=FORMAT, maximum=FORMAT)
-    """Which numbers a part holds."""
+    """Version of the numbers that a part holds."""
 
     def __post_init__(self):
         check_not_empty(scales=self.scales)

@@ -63,7 +63,7 @@ class Queries:
     dense: int = option(default=8, minimum=1)
     """Every step is recorded up to here, later ones at growing distances."""
     format: int = option(default=FORMAT, minimum=FORMAT, maximum=FORMAT)
-    """Which numbers a part holds."""
+    """Version of the numbers that a part holds."""
 
     def __post_init__(self):
         check_not_empty(heads=self.heads, rates=self.rates)
