@@ -3,7 +3,11 @@
 import numpy as np
 import xarray as xr
 
+from piste.papers.kernels.results.theorem_2.cases import Case
+
 STEPS = np.array([0, 1, 10, 100, 1000])
+KERNELS = ("softmax", "gaussian")
+TRAINED = ("V", "QKV")
 SIZE = {"rows": 32, "columns": 64}
 
 
@@ -24,7 +28,7 @@ def along(data: xr.Dataset, **series) -> xr.Dataset:
     return data.assign(known).assign_coords(step=STEPS)
 
 
-def constants(kernel: int, seeds: int = 5, **more) -> xr.Dataset:
+def constants(kernel: str, seeds: int = 5, **more) -> xr.Dataset:
     """Theorem 1's constants: ηβ = 0.002, so half of the loss is promised in 347 steps."""
     known = {
         "eta": 0.01,
@@ -41,7 +45,7 @@ def constants(kernel: int, seeds: int = 5, **more) -> xr.Dataset:
 
 
 def both(make) -> xr.Dataset:
-    return xr.concat([make(kernel) for kernel in (0, 1)], "cell")
+    return xr.concat([make(kernel) for kernel in KERNELS], "cell")
 
 
 def transition() -> xr.Dataset:
@@ -55,8 +59,8 @@ def transition() -> xr.Dataset:
             bound=bound,
             stacked_bound=bound,
         )
-        for kernel in (0, 1)
-        for train in (0, 1)
+        for kernel in KERNELS
+        for train in TRAINED
         for more in (wide, narrow)
     ]
     return xr.concat(parts, "cell")
@@ -66,7 +70,7 @@ def promised() -> xr.Dataset:
     more = {"share": 1e-9, "steps": 1000}
     for name in ("bound", "stacked_bound"):
         more |= {f"{name}_promise": 0.1, f"{name}_excess": 0.9}
-    parts = [constants(k, train=train, **more) for k in (0, 1) for train in (0, 1)]
+    parts = [constants(k, train=train, **more) for k in KERNELS for train in TRAINED]
     return xr.concat(parts, "cell")
 
 
@@ -93,9 +97,8 @@ def region() -> xr.Dataset:
     )
 
 
-def query_runs(case: tuple, kernel: int, seeds: int, wins: bool) -> xr.Dataset:
-    heads, matched, key_scale = case
-    about = {"heads": heads, "matched": matched, "key_scale": key_scale, "eta": 0.1}
+def query_runs(case: Case, kernel: str, seeds: int, wins: bool) -> xr.Dataset:
+    about = case._asdict() | {"eta": 0.1, "beta": 0.09 if wins else 0.0}
     about |= {"rows": 16, "columns": 32, "teacher_share": 0.0, "largest_share": 1.0}
     falls = np.where(STEPS > 0, 1e-9 ** (STEPS / 1000), 1.0)
     return along(
@@ -112,16 +115,16 @@ def query_runs(case: tuple, kernel: int, seeds: int, wins: bool) -> xr.Dataset:
 def queries(seeds: int = 6) -> xr.Dataset:
     """Who succeeds in which case: softmax, and the Gaussian kernel."""
     rates = {
-        (8, True, 6.0): (False, True),
-        (4, True, 1.0): (True, True),
-        (4, False, 1.0): (True, True),
-        (4, False, 2.0): (True, False),
-        (4, False, 4.0): (False, False),
+        Case(8, "matched", 6.0): (False, True),
+        Case(4, "matched", 1.0): (True, True),
+        Case(4, "random", 1.0): (True, True),
+        Case(4, "random", 2.0): (True, False),
+        Case(4, "random", 4.0): (False, False),
     }
     parts = [
         query_runs(case, kernel, seeds, wins)
         for case, each in rates.items()
-        for kernel, wins in enumerate(each)
+        for kernel, wins in zip(KERNELS, each, strict=True)
     ]
     return xr.concat(parts, "cell")
 

@@ -1,5 +1,6 @@
 """Figures: trajectory in, picture out, one style."""
 
+from . import landscape as landscape
 from .overview import OVERVIEWS, overview, plain_overview, run_overview, series_table
 from .pathfinder import pathfinder
 from .style import (
@@ -37,6 +38,7 @@ __all__ = [
     "canvas",
     "end_label",
     "inside_label",
+    "landscape",
     "overview",
     "pathfinder",
     "plain_overview",

@@ -1,21 +1,20 @@
 """All claims of the paper, in the order in which it makes them."""
 
-from . import (
-    control_claims,
-    landscape_claims,
-    real_claims,
-    region_claims,
-    theorem_1_claims,
-    theorem_2_claims,
-    width_claims,
-)
+from .results import landscapes
+from .results.real_tasks import learning, speed
+from .results.theorem_1 import acceptance, bounds, region, scale, width
+from .results.theorem_2 import controls, convergence, gradient
 
 CLAIMS = (
-    *theorem_1_claims.CLAIMS,
-    *region_claims.CLAIMS,
-    *width_claims.CLAIMS,
-    *theorem_2_claims.CLAIMS,
-    *control_claims.CLAIMS,
-    *real_claims.CLAIMS,
-    *landscape_claims.CLAIMS,
+    *bounds.CLAIMS,
+    *acceptance.CLAIMS,
+    *region.CLAIMS,
+    *width.CLAIMS,
+    *scale.CLAIMS,
+    *convergence.CLAIMS,
+    *gradient.CLAIMS,
+    *controls.CLAIMS,
+    *learning.CLAIMS,
+    *speed.CLAIMS,
+    *landscapes.CLAIMS,
 )

@@ -1,4 +1,4 @@
-"""What the paper adds to the families of piste: importing this module adds it."""
+"""Members that the paper adds to the families of piste, registered on import."""
 
 from . import forms as forms
 from . import stages as stages

@@ -19,7 +19,7 @@ from piste.models import AbstractModel, model
 from piste.streams import Stream, stream
 from piste.values import option
 
-from .tasks import RegressionData, TokenRegression, normals
+from .tasks import RegressionData, TokenRegression, draw_normals
 
 MATRICES = {"Q": "query", "K": "key", "V": "value"}
 """The letter of each matrix that can be trained."""
@@ -27,7 +27,7 @@ SUBSETS = ("Q", "K", "V", "QK", "QV", "KV", "QKV")
 
 
 class KernelWeights(eqx.Module):
-    r"""The matrices $W_h^Q, W_h^K, W_h^V, W_h^O$ of all heads; tokens are rows."""
+    r"""The matrices $W_h^Q, W_h^K, W_h^V, W_h^O$ of all heads; a token is a row."""
 
     query: Float[Array, "head dimension width"]
     key: Float[Array, "head dimension width"]
@@ -37,14 +37,14 @@ class KernelWeights(eqx.Module):
 
 @model("kernel-layer")
 class KernelLayer(AbstractModel):
-    r"""$H$ heads of width $d$ with one kernel; which matrices are trained, and from where.
+    r"""$H$ heads of width $d$ with one kernel, and how their matrices are initialised.
 
-    The matched start makes every query near its own key: the Gaussian kernel then has
+    The matched start puts every query near its own key: the Gaussian kernel then has
     large derivatives in $W^Q$, and softmax is saturated at one key.
     """
 
     heads: int = option(default=4, minimum=1)
-    """Attention heads, $H$."""
+    """Number of attention heads, $H$."""
     width: int = option(default=8, minimum=1)
     """Width of a head, $d$."""
     kernel: str = option(default="softmax", choices=KERNELS)
@@ -69,7 +69,7 @@ class KernelLayer(AbstractModel):
     r"""Scale $\alpha$ of the output."""
 
     def draw_weights(self, task: Any, *, key: Key[Array, ""]) -> KernelWeights:
-        """The matrices for the task's tokens and targets."""
+        """Draw the matrices in the sizes of the task's tokens and targets."""
         sizes = {"dimension": task.dimension, "outputs": task.outputs}
         return self.init_weights(key=key, **sizes)
 
@@ -78,55 +78,57 @@ class KernelLayer(AbstractModel):
     ) -> KernelWeights:
         """Draw all matrices."""
         self.check(outputs)
-        wide = (self.heads, dimension, self.width)
-        last = (self.heads, self.width, outputs)
-        seen = (self.heads, dimension, outputs) if self.values == "signed" else wide
+        per_head = (self.heads, dimension, self.width)
+        to_output = (self.heads, self.width, outputs)
+        # Signed values are drawn as W^V W^O, which has the shape of the outputs.
+        signed = (self.heads, dimension, outputs)
+        values = signed if self.values == "signed" else per_head
         # One draw for all: each further one adds about a second of compilation.
-        q, k, v, o = normals(key, wide, wide, seen, last)
+        q, k, v, o = draw_normals(key, per_head, per_head, values, to_output)
         output, keys = self._output(o), self._keys(k)
         return KernelWeights(
             self._queries(q, keys), keys, self._values(v, output), output
         )
 
     def check(self, outputs: int) -> None:
-        """Refuse a width from which the start cannot be built."""
+        """Refuse a width that is too small for the chosen initialisation."""
         orthogonal = self.output == "equal" or self.values == "signed"
         if orthogonal and self.width < outputs:
-            rule = f"must be at least outputs = {outputs} for this start"
-            raise field_error("width", self.width, rule)
+            expected = f"must be at least outputs = {outputs} for this start"
+            raise field_error("width", self.width, expected)
 
     def _keys(self, drawn):
         if self.init == "matched":
             return self.key_scale * _orthonormal(drawn)
-        return self.key_scale * _by_rows(drawn)
+        return self.key_scale * _scaled_by_rows(drawn)
 
     def _queries(self, drawn, keys):
         if self.init == "matched":
-            return keys + self.query_offset * _by_rows(drawn)
-        return self.key_scale * _by_rows(drawn)
+            return keys + self.query_offset * _scaled_by_rows(drawn)
+        return self.key_scale * _scaled_by_rows(drawn)
 
     def _output(self, drawn):
         if self.output == "equal":
             return self.output_scale * _orthonormal(drawn)
-        return self.output_scale * _by_rows(drawn)
+        return self.output_scale * _scaled_by_rows(drawn)
 
     def _values(self, drawn, output):
         if self.values == "zero":
             return jnp.zeros_like(drawn)
-        values = self.value_scale * _by_rows(drawn)
+        values = self.value_scale * _scaled_by_rows(drawn)
         if self.values == "random":
             return values
         signs = (-1.0) ** jnp.arange(self.heads)
         return values.at[:, -1].set(signs[:, None]) @ jnp.linalg.pinv(output)
 
 
-def _by_rows(drawn):
-    r"""$N(0, 1/D)$ for a matrix with $D$ rows."""
+def _scaled_by_rows(drawn):
+    r"""Scale standard normal entries to $N(0, 1/D)$, for a matrix with $D$ rows."""
     return drawn / drawn.shape[-2] ** 0.5
 
 
 def _orthonormal(drawn):
-    """Orthonormal columns, or rows where there are fewer of them."""
+    """Make the columns orthonormal, or the rows where there are fewer of them."""
     rows, columns = drawn.shape[-2:]
     if rows >= columns:
         return jnp.linalg.qr(drawn)[0]
@@ -149,7 +151,7 @@ def attention(
     weights: KernelWeights,
     tokens: Float[Array, "token dimension"],
 ) -> Float[Array, "head token token"]:
-    """The weights $S_h$ of all heads, query token by key token."""
+    """Attention weights $S_h$ of all heads, query token by key token."""
     return jax.vmap(kernel)(*queries_and_keys(weights, tokens))
 
 
@@ -192,13 +194,13 @@ def squared_loss(
     return ((outputs(data.tokens) - data.targets) ** 2).sum() / 2
 
 
-# --- the start of a run ----------------------------------------------------------------
+# --- what a run starts from ------------------------------------------------------------
 
 
-def begin(
+def draw_data_and_weights(
     task: TokenRegression, model: KernelLayer, *, seed: int | Int[Array, ""]
 ) -> tuple[RegressionData, KernelWeights]:
-    """Draw data and weights, and fill in the targets that depend on both."""
+    """Draw data and weights, and compute the targets that depend on both."""
     data, key = task.datasets(None, seed=seed)[0], stream(seed, Stream.INIT)
     weights = model.draw_weights(task, key=key)
     teacher = teacher_key(seed)
@@ -206,7 +208,7 @@ def begin(
 
 
 def teacher_key(seed: int | Int[Array, ""]) -> Key[Array, ""]:
-    """The key of which a teacher is drawn."""
+    """Random key from which a teacher is drawn."""
     return jax.random.fold_in(stream(seed, Stream.INIT), 1)
 
 
@@ -218,7 +220,7 @@ def fill_targets(
     *,
     key: Key[Array, ""],
 ) -> RegressionData:
-    """Put the targets of a kind in place; Gaussian ones are there already."""
+    """Replace the targets by those of another kind; Gaussian ones are drawn already."""
     if kind == "teacher":
         targets = teacher_targets(model, weights, data, key=key)
     elif kind == "hardest":
@@ -235,13 +237,14 @@ def teacher_targets(
     *,
     key: Key[Array, ""],
 ) -> Float[Array, "sequence token output"]:
-    r"""What softmax says with the same $W^K, W^V, W^O$ and another $W^Q$.
+    r"""Outputs of softmax with the same $W^K, W^V, W^O$ and another $W^Q$.
 
     So a softmax layer that trains $W^Q$ has a solution with $f = 0$. The teacher's
     $W^Q \sim N(0, 1/(s^2 D))$ undoes the scale $s$ of the keys: its logits are $O(1)$.
     """
     if model.values == "zero":
-        raise field_error("values", model.values, "a teacher needs random or signed")
+        expected = "must be random or signed for targets of a teacher"
+        raise field_error("values", model.values, expected)
     teacher = teacher_weights(model, weights, key=key)
     return jax.vmap(lambda tokens: multi_head(softmax, teacher, tokens))(data.tokens)
 
@@ -249,14 +252,14 @@ def teacher_targets(
 def teacher_weights(
     model: KernelLayer, weights: KernelWeights, *, key: Key[Array, ""]
 ) -> KernelWeights:
-    r"""The weights with the teacher's $W^Q$ in place of their own."""
+    r"""Replace $W^Q$ by that of the teacher."""
     drawn = jax.random.normal(key, weights.query.shape)
-    return dataclasses.replace(weights, query=_by_rows(drawn) / model.key_scale)
+    return dataclasses.replace(weights, query=_scaled_by_rows(drawn) / model.key_scale)
 
 
 def hardest_targets(
     kernel: KernelFunction, weights: KernelWeights, data: RegressionData
 ) -> Float[Array, "sequence token output"]:
-    r"""The left singular vector of $\sigma_{min}(B_0)$: what $W^V$ learns last."""
+    r"""Left singular vector of $\sigma_{min}(B_0)$: what $W^V$ learns last."""
     left, _, _ = jnp.linalg.svd(features(kernel, weights, data.tokens))
     return left[:, -1].reshape(data.targets.shape)

@@ -1,6 +1,7 @@
-"""What token regression shows: the loss, its gradient, features and Jacobians."""
+"""Probes of token regression: the loss, its gradient, features and Jacobians."""
 
 import dataclasses
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -21,6 +22,15 @@ from .models import (
 from .tasks import RegressionData
 
 
+def relative_resolution(dtype: Any, shape: tuple[int, ...]) -> float:
+    r"""$\epsilon\max(m, n)$: what an SVD resolves of a matrix, in units of $\sigma_{max}$.
+
+    >>> relative_resolution("float64", (3, 4)) == 4 * 2**-52
+    True
+    """
+    return float(jnp.finfo(dtype).eps * max(shape))
+
+
 def resolution(
     largest: Float[Array, "*batch"], shape: tuple[int, ...]
 ) -> Float[Array, "*batch"]:
@@ -29,23 +39,23 @@ def resolution(
     >>> round(float(resolution(jnp.float32(2.0), (3, 4))) / 2**-23)
     8
     """
-    return jnp.finfo(largest.dtype).eps * max(shape) * largest
+    return relative_resolution(largest.dtype, shape) * largest
 
 
 def singular_values(
     matrix: Float[Array, "row column"],
 ) -> Float[Array, " singular_value"]:
-    """The singular values, largest first; zero where an SVD cannot tell them from it."""
+    """Singular values, largest first; those that an SVD cannot tell from zero are zero."""
     values = jnp.linalg.svd(matrix, compute_uv=False)
     known = values > resolution(values[0], matrix.shape)
     return jnp.where(known, values, 0)
 
 
 class RegressionView(eqx.Module):
-    """A layer with its data, and where it started."""
+    """A layer with its data, and the weights that it started from."""
 
     weights: KernelWeights
-    start: KernelWeights
+    initial: KernelWeights
     data: RegressionData
     kernel: str = eqx.field(static=True)
     train: str = eqx.field(static=True)
@@ -55,7 +65,7 @@ class RegressionView(eqx.Module):
         return squared_loss(KERNELS[self.kernel], self.weights, self.data)
 
     def gradient_norm(self) -> Float[Array, ""]:
-        r"""$\|\nabla f\|$ in all trained matrices."""
+        r"""$\|\nabla f\|$ with respect to all trained matrices."""
         slopes = self._gradient(self._trained()).values()
         return jnp.sqrt(jnp.stack([(slope**2).sum() for slope in slopes]).sum())
 
@@ -74,32 +84,32 @@ class RegressionView(eqx.Module):
 
         return jax.grad(loss)(trained)
 
-    def moved(self, name: str) -> Float[Array, ""]:
-        """Distance of a matrix, all heads together, from where it started."""
-        step = getattr(self.weights, name) - getattr(self.start, name)
-        return jnp.sqrt((step**2).sum())
+    def distance(self, name: str) -> Float[Array, ""]:
+        """Distance of a matrix, all heads together, from its initialisation."""
+        difference = getattr(self.weights, name) - getattr(self.initial, name)
+        return jnp.sqrt((difference**2).sum())
 
     def feature_values(self) -> Float[Array, " singular_value"]:
-        r"""The singular values of $B$, largest first; there are $\min(Nn, HD)$."""
+        r"""Singular values of $B$, largest first; there are $\min(Nn, HD)$."""
         b = features(KERNELS[self.kernel], self.weights, self.data.tokens)
         return singular_values(b)
 
     def jacobian_values(
         self, names: tuple[str, ...]
     ) -> Float[Array, " singular_value"]:
-        """The singular values of the outputs' Jacobian in some matrices, largest first."""
+        """Singular values of the outputs' Jacobian in some matrices, largest first."""
         return jacobian_values(KERNELS[self.kernel], self.weights, self.data, names)
 
     def attention(self) -> Float[Array, "head token token"]:
-        """The attention of the first sequence."""
+        """Attention weights of the first sequence."""
         return attention(KERNELS[self.kernel], self.weights, self.data.tokens[0])
 
 
 def jacobian_values(kernel, weights: KernelWeights, data: RegressionData, names):
-    r"""The singular values of $J$, the Jacobian of all outputs in the named matrices.
+    r"""Singular values of $J$, the Jacobian of all outputs in the named matrices.
 
-    Written out, so that the small ones are good to rounding of the largest; smaller ones
-    are zero.
+    $J$ is computed in full, so that small values are good to rounding of the largest;
+    what is smaller than that is zero.
     """
     parts = {name: getattr(weights, name) for name in names}
 
@@ -112,17 +122,17 @@ def jacobian_values(kernel, weights: KernelWeights, data: RegressionData, names)
     return singular_values(jnp.concatenate(flat, -1))
 
 
-_TRAINED = {
+_DISTANCES = {
     letter: Probe(
         f"{name}_distance",
         rf"$\|W^{letter}_t - W^{letter}_0\|_F$",
         f"how far the {name} matrices have moved from initialisation",
-        lambda view, name=name: view.moved(name),
+        lambda view, name=name: view.distance(name),
     )
     for letter, name in MATRICES.items()
 }
 
-_ALWAYS = (
+_COMMON = (
     Probe(
         "train_loss",
         "$f(M_t)$",
@@ -174,5 +184,5 @@ _ALWAYS = (
 
 
 def regression_probes(train: str) -> tuple[Probe, ...]:
-    """The probes of a layer that trains some of its matrices."""
-    return _ALWAYS + tuple(_TRAINED[letter] for letter in train)
+    """Probes of a layer that trains some of its matrices."""
+    return _COMMON + tuple(_DISTANCES[letter] for letter in train)

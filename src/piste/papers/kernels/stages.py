@@ -1,4 +1,4 @@
-"""Convergence of a regression: when the loss is a small part of what it was."""
+"""Stages of a regression: when the loss is a small share of its first value."""
 
 import xarray as xr
 
@@ -12,9 +12,9 @@ from piste.claims import (
 )
 
 NEEDED = ("train_loss", "gradient_norm")
-FALLING = 1e-2
-"""Share of the first loss below which a run counts as on its way."""
-CONVERGED = 1e-6
+FALLING_SHARE = 1e-2
+"""Share of the first loss below which the loss counts as falling."""
+CONVERGED_SHARE = 1e-6
 """Share of the first loss below which a run counts as converged."""
 
 
@@ -25,17 +25,17 @@ def _starts_at_zero(series: xr.Dataset) -> str:
 RULES = (
     Crossing(
         "falling",
-        f"f/f₀ below {FALLING:g} for good",
+        f"f/f₀ below {FALLING_SHARE:g} for good",
         "share",
-        FALLING,
+        FALLING_SHARE,
         rising=False,
         does_not_apply=_starts_at_zero,
     ),
     Crossing(
         "converged",
-        f"f/f₀ below {CONVERGED:g} for good",
+        f"f/f₀ below {CONVERGED_SHARE:g} for good",
         "share",
-        CONVERGED,
+        CONVERGED_SHARE,
         rising=False,
         after=("falling",),
         does_not_apply=_starts_at_zero,
@@ -44,18 +44,18 @@ RULES = (
 SPANS = (
     Span(
         "fitting",
-        f"f/f₀ is not yet below {FALLING:g} for good",
+        f"f/f₀ is not yet below {FALLING_SHARE:g} for good",
         end="falling",
         stays=True,
     ),
     Span(
         "falling",
-        f"f/f₀ is below {FALLING:g}, not yet below {CONVERGED:g} for good",
+        f"f/f₀ is below {FALLING_SHARE:g}, not yet below {CONVERGED_SHARE:g} for good",
         "falling",
         "converged",
         stays=True,
     ),
-    Span("converged", f"f/f₀ is below {CONVERGED:g}", start="converged"),
+    Span("converged", f"f/f₀ is below {CONVERGED_SHARE:g}", start="converged"),
 )
 
 
@@ -65,5 +65,5 @@ def detect(trajectory: xr.Dataset) -> Timeline:
     loss = trajectory.train_loss
     first = float(loss[0])
     share = loss / first if first > 0 else loss
-    found = find_boundaries(RULES, trajectory.assign(share=share))
-    return timeline_of(SPANS, found, int(trajectory.step.values[-1]))
+    boundaries = find_boundaries(RULES, trajectory.assign(share=share))
+    return timeline_of(SPANS, boundaries, int(trajectory.step.values[-1]))

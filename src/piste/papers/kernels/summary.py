@@ -1,4 +1,4 @@
-"""What ``piste reproduce kernels`` says first: both theorems in a few tables."""
+"""What ``piste reproduce kernels`` prints first: both theorems in a few tables."""
 
 import textwrap
 from typing import Any
@@ -11,35 +11,35 @@ _INDENTED: Any = {"initial_indent": "  ", "subsequent_indent": "  "}
 
 
 def lines(tables: dict[str, tuple[str, pd.DataFrame]]) -> list:
-    """Losses by HD/Nn, bounds kept, movement, success rates by case, real tasks."""
-    found = []
+    """Print losses by HD/Nn, bounds, movement, success rates by case, and real tasks."""
+    output = []
     if "acceptance" in tables:
-        found += [_acceptance(tables["acceptance"][1]), ""]
+        output += [_acceptance(tables["acceptance"][1]), ""]
     if "transition" in tables:
         frame = tables["transition"][1]
         heads = (
             "  f_T/f₀ at HD/Nn =",
             *(f"{r:g}" for r in sorted(set(frame["HD/Nn"]))),
         )
-        found += [plain_table(heads, _losses(frame)), ""]
+        output += [plain_table(heads, _losses(frame)), ""]
     for name in ("transition", "promised"):
         if name in tables:
             words = tables[name][0].split(". ")[0]
-            found += [textwrap.fill(words, 100, **_INDENTED), ""]
+            output += [textwrap.fill(words, 100, **_INDENTED), ""]
     if "region" in tables:
         heads = ("  Q, K, V from W^V = 0", "HD/Nn", "−λ_min/λ_max at 0", "moved/‖M₀‖")
-        found += [plain_table(heads, _region(tables["region"][1])), ""]
+        output += [plain_table(heads, _region(tables["region"][1])), ""]
     if "success" in tables:
         heads = ("  W^Q alone", "softmax", "gaussian")
-        found += [plain_table(heads, _success(tables["success"][1])), ""]
+        output += [plain_table(heads, _success(tables["success"][1])), ""]
     if "real" in tables:
         heads = ("  real tasks", "kernel", "test accuracy", "leave ln 2")
-        found += [plain_table(heads, _real(tables["real"][1])), ""]
+        output += [plain_table(heads, _real(tables["real"][1])), ""]
     for name, (words, frame) in tables.items():
         if name.startswith("landscape-"):
             heads = (f"  {words}", "softmax", "gaussian", "lower in", "p (two-sided)")
-            found += [plain_table(heads, _landscape(frame)), ""]
-    return found
+            output += [plain_table(heads, _landscape(frame)), ""]
+    return output
 
 
 def _real(frame: pd.DataFrame) -> list[tuple[str, ...]]:
@@ -73,15 +73,15 @@ def _acceptance(frame: pd.DataFrame) -> str:
 
 
 def _losses(frame: pd.DataFrame) -> list[tuple[str, ...]]:
-    found = []
+    rows = []
     named = frame.assign(name=frame["kernel"] + ", " + frame["trained"])
-    for name, rows in named.groupby("name", sort=False):
-        ordered = rows.sort_values("HD/Nn")
-        found.append((f"  {name}", *(f"{x:.1e}" for x in ordered["f_T/f₀"])))
-    for kernel, rows in frame.groupby("kernel", sort=False):
-        promised = rows.groupby("HD/Nn")["(1 − ηβ)^T"].median()
-        found.append((f"  {kernel}, (1 − ηβ)^T", *(f"{x:.3g}" for x in promised)))
-    return found
+    for name, losses in named.groupby("name", sort=False):
+        ordered = losses.sort_values("HD/Nn")
+        rows.append((f"  {name}", *(f"{x:.1e}" for x in ordered["f_T/f₀"])))
+    for kernel, runs in frame.groupby("kernel", sort=False):
+        promised = runs.groupby("HD/Nn")["(1 − ηβ)^T"].median()
+        rows.append((f"  {kernel}, (1 − ηβ)^T", *(f"{x:.3g}" for x in promised)))
+    return rows
 
 
 def _region(frame: pd.DataFrame) -> list[tuple[str, ...]]:
@@ -97,8 +97,8 @@ def _region(frame: pd.DataFrame) -> list[tuple[str, ...]]:
 
 
 def _success(frame: pd.DataFrame) -> list[tuple[str, ...]]:
-    found = []
-    for case, rows in frame.groupby("case", sort=False):
-        words = (f"{r['succeed']}/{r['runs']}" for r in rows.to_dict("records"))
-        found.append((f"  {case}", *words))
-    return found
+    rows = []
+    for case, kernels in frame.groupby("case", sort=False):
+        counts = (f"{r['succeed']}/{r['runs']}" for r in kernels.to_dict("records"))
+        rows.append((f"  {case}", *counts))
+    return rows

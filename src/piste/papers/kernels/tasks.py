@@ -1,4 +1,4 @@
-"""Regression of every token: random sequences and what is to be said at each position."""
+"""Token regression: random sequences with a target for each of their tokens."""
 
 import itertools
 import math
@@ -15,14 +15,16 @@ from piste.values import option
 
 
 class RegressionData(eqx.Module):
-    r"""Sequences $X_i \in \mathbb{R}^{n\times D}$ with targets $y_i$, a row a token."""
+    r"""Sequences $X_i \in \mathbb{R}^{n\times D}$ with targets $y_i$; one row per token."""
 
     tokens: Float[Array, "sequence token dimension"]
     targets: Float[Array, "sequence token output"]
 
 
-def normals(key: Key[Array, ""], *shapes: tuple[int, ...]) -> list[Float[Array, "..."]]:
-    """Standard normal arrays of some shapes, from one draw."""
+def draw_normals(
+    key: Key[Array, ""], *shapes: tuple[int, ...]
+) -> list[Float[Array, "..."]]:
+    """Draw standard normal arrays of the given shapes, all from one draw."""
     sizes = [math.prod(shape) for shape in shapes]
     flat = jax.random.normal(key, (sum(sizes),))
     parts = jnp.split(flat, list(itertools.accumulate(sizes))[:-1])
@@ -55,13 +57,13 @@ class TokenRegression(AbstractTask):
 
     The objective is $f = \frac12\sum_i\|\mathrm{MH}(X_i) - y_i\|^2$; all data is training
     data. Gaussian targets are drawn here. The others depend on the weights of the model,
-    which fills them in (:func:`piste.papers.kernels.models.begin`).
+    which computes them (:func:`piste.papers.kernels.models.draw_data_and_weights`).
     """
 
     sequences: int = option(default=8, minimum=1)
-    """Sequences, $N$."""
+    """Number of sequences, $N$."""
     length: int = option(default=4, minimum=1)
-    """Tokens of a sequence, $n$."""
+    """Number of tokens per sequence, $n$."""
     dimension: int = option(default=8, minimum=1)
     """Dimension of a token, $D$."""
     outputs: int = option(default=1, minimum=1)
@@ -69,7 +71,7 @@ class TokenRegression(AbstractTask):
     inputs: str = option(default="gaussian", choices=INPUTS)
     r"""Entries $N(0,1)$, or tokens $(x, 1)$ of norm $\sqrt D$, $x$ on a sphere."""
     targets: str = option(default="gaussian", choices=TARGETS)
-    """N(0,1); what a softmax teacher says; or the direction that is learnt last."""
+    """N(0,1); the outputs of a softmax teacher; or the direction that is learnt last."""
 
     def __post_init__(self):
         if self.inputs == "sphere" and self.dimension < 2:
@@ -89,5 +91,7 @@ class TokenRegression(AbstractTask):
     def sample(self, *, key: Key[Array, ""]) -> RegressionData:
         """Draw the sequences and Gaussian targets."""
         shape = (self.sequences, self.length)
-        drawn, targets = normals(key, (*shape, self.dimension), (*shape, self.outputs))
+        drawn, targets = draw_normals(
+            key, (*shape, self.dimension), (*shape, self.outputs)
+        )
         return RegressionData(INPUTS[self.inputs](drawn), targets)

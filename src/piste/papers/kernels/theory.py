@@ -1,4 +1,4 @@
-r"""The constants of the two theorems on attention kernels, from the start of a run alone.
+r"""Constants of the two theorems on attention kernels, from a run's initial state alone.
 
 **Theorem 1.** With $B_h = [S_{ih}X_i]_i$ the layer is $\sum_h B_h W_h^V W_h^O$, so with
 the residual $R$ ($Nn\times o$, $f = \frac12\|R\|^2$)
@@ -22,11 +22,13 @@ bound's, because $f$ is the square of what shrinks.
 **Theorem 2.** Training $W^Q$ alone, the same argument has the Jacobian $J_Q$ of all
 outputs: $\|\nabla f\|^2 \geq 2\sigma^2_{min}(J_Q) f$, and a descent along which
 $\sigma_{min}(J_Q)$ does not fall moves $W^Q$ by at most $\sqrt{2f_0}/\sigma_{min}(J_Q)$.
-Softmax saturated at one key has $J_Q \approx 0$ and goes nowhere.
+Softmax saturated at one key has $J_Q \approx 0$ and stays where it is.
 
 **Resolution.** A singular value below $\epsilon\max(m,n)\sigma_{max}$ is what rounding
 leaves of the matrix. Here it is zero, so that no constant rests on it.
 """
+
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -40,16 +42,21 @@ from .models import MATRICES, KernelWeights, attention, features, squared_loss
 from .probes import jacobian_values, resolution, singular_values
 from .tasks import RegressionData
 
+STEP_FRACTION = 0.5
+r"""Step size of Theorem 1 in units of $1/\sigma^2_{max}(J_0)$."""
+ATTAINED_RATE = 2.0
+r"""Logarithmic rate of the loss in units of ηβ where the bound's rate is attained."""
 
-def least_singular(matrix: Float[Array, "row column"]) -> Float[Array, ""]:
+
+def least_singular_value(matrix: Float[Array, "row column"]) -> Float[Array, ""]:
     r"""$\min_{\|u\|=1}\|u^\top A\|$: zero where there are more rows than columns.
 
     Zero too where an SVD cannot tell it from zero.
     """
-    return _least(singular_values(matrix), matrix.shape)
+    return _least_over_rows(singular_values(matrix), matrix.shape)
 
 
-def _least(values: Float[Array, " singular_value"], shape: tuple[int, ...]):
+def _least_over_rows(values: Float[Array, " singular_value"], shape: tuple[int, ...]):
     rows, columns = shape
     return values[-1] if rows <= columns else jnp.zeros_like(values[-1])
 
@@ -57,9 +64,31 @@ def _least(values: Float[Array, " singular_value"], shape: tuple[int, ...]):
 def shrinkage(
     rate: Float[Array, "*batch"], steps: Int[Array, "*step"] | int
 ) -> Float[Array, "*shape"]:
-    r"""$(1-x)^t$: what $t$ steps leave of a loss that shrinks by $1-x$ at each."""
+    r"""$(1-x)^t$: the share of a loss that is left if each step shrinks it by $1-x$."""
     # In log space, because ηβ is often below machine epsilon.
     return jnp.exp(steps * jnp.log1p(-rate))
+
+
+WIDE, FULL_RANK, RESOLVED = "HD ≥ Nn", "W_h^O has full rank", "σ_min(B₀) > 0"
+"""Names of the conditions on a layer."""
+
+
+def is_wide(sizes: Any) -> Any:
+    """HD ≥ Nn, the condition of both theorems; of one layer, or of many at once."""
+    return sizes.columns >= sizes.rows
+
+
+def requirements(constants: Any) -> dict[str, Any]:
+    """Which conditions of Theorem 1 are met, by name.
+
+    ``constants`` has the fields of :class:`ConvergenceTheorem` of the same names: it is
+    one, or a dataset with a value for each run.
+    """
+    return {
+        WIDE: is_wide(constants),
+        FULL_RANK: constants.head_output_least > 0,
+        RESOLVED: constants.feature_least > constants.feature_resolution,
+    }
 
 
 class ConvergenceTheorem(eqx.Module):
@@ -68,11 +97,11 @@ class ConvergenceTheorem(eqx.Module):
     feature_least: Float[Array, ""]
     r"""$\sigma_{min}(B_0)$; zero below the resolution."""
     feature_resolution: Float[Array, ""]
-    r"""The least $\sigma$ of $B_0$ that an SVD can tell from zero."""
+    r"""The smallest singular value of $B_0$ that an SVD can tell from zero."""
     head_output_least: Float[Array, ""]
     r"""$\min_h\sigma_{min}(W_h^O)$."""
     stacked_output_least: Float[Array, ""]
-    r"""$\sigma_{min}$ of all heads' $W^O$ on top of each other."""
+    r"""$\sigma_{min}$ of all heads' $W^O$ stacked on top of each other."""
     jacobian_largest: Float[Array, ""]
     r"""$\sigma_{max}(J_0)$, the Jacobian of all outputs in the trained matrices."""
     initial_loss: Float[Array, ""]
@@ -96,59 +125,57 @@ class ConvergenceTheorem(eqx.Module):
     @property
     def learning_rate(self) -> Float[Array, "*batch"]:
         r"""$\eta = \frac12/\sigma^2_{max}(J_0)$."""
-        return 0.5 / self.jacobian_largest**2
+        return STEP_FRACTION / self.jacobian_largest**2
 
     @property
     def reach(self) -> Float[Array, "*batch"]:
-        r"""$\sqrt{2f_0/\beta}$: how far the weights move at most while β lasts."""
+        r"""$\sqrt{2f_0/\beta}$: the farthest that the weights move while β holds."""
         return jnp.sqrt(2 * self.initial_loss / self.rate)
 
     def bound(self, steps: Int[Array, " step"]) -> Float[Array, " step"]:
         r"""$(1-\eta\beta)^t f(M_0)$."""
-        return self._shrunk(self.rate, steps)
+        return self._shrunken_loss(self.rate, steps)
 
     def stacked_bound(self, steps: Int[Array, " step"]) -> Float[Array, " step"]:
         """The same with the stacked reading."""
-        return self._shrunk(self.stacked_rate, steps)
+        return self._shrunken_loss(self.stacked_rate, steps)
 
     def hardest_loss(self, steps: Int[Array, " step"]) -> Float[Array, " step"]:
         r"""$(1-\eta\beta)^{2t} f(M_0)$: the loss itself in the case that attains β."""
-        return self._shrunk(self.rate, 2 * steps)
+        return self._shrunken_loss(self.rate, 2 * steps)
 
-    def _shrunk(self, rate, steps):
+    def _shrunken_loss(self, rate, steps):
         return self.initial_loss * shrinkage(self.learning_rate * rate, steps)
 
-    def steps_until(self, share: float) -> Float[Array, "*batch"]:
+    def steps_to_promise(self, share: float) -> Float[Array, "*batch"]:
         r"""Steps after which the bound promises $f \leq$ share $\cdot f_0$; ∞ if never."""
         return jnp.log(share) / jnp.log1p(-self.learning_rate * self.rate)
 
     def conditions(self) -> tuple[Condition, ...]:
-        """What the theorem asks for, one by one."""
-        least, spread = float(self.head_output_least), float(self.feature_least)
-        wide, narrow = self.columns, self.rows
+        """All conditions of the theorem, with the numbers on both sides."""
+        met = {name: bool(flag) for name, flag in requirements(self).items()}
+        least, limit = float(self.feature_least), float(self.feature_resolution)
         return (
-            inequality("HD ≥ Nn", wide, narrow, wide >= narrow),
+            inequality(WIDE, self.columns, self.rows, met[WIDE]),
             inequality("d ≥ o", self.width, self.outputs, self.width >= self.outputs),
-            inequality("W_h^O has full rank", least, 0, least > 0),
-            inequality(
-                "σ_min(B₀) > 0", spread, float(self.feature_resolution), spread > 0
-            ),
+            inequality(FULL_RANK, float(self.head_output_least), 0, met[FULL_RANK]),
+            inequality(RESOLVED, least, limit, met[RESOLVED]),
         )
 
 
 def convergence_theorem(
     kernel: str, weights: KernelWeights, data: RegressionData, train: str = "QKV"
 ) -> ConvergenceTheorem:
-    """The constants of Theorem 1; arrays throughout, so that seeds can be batched."""
+    """Compute the constants of Theorem 1; all are arrays, so that seeds can be batched."""
     function, names = KERNELS[kernel], tuple(MATRICES[letter] for letter in train)
     b = features(function, weights, data.tokens)
     values = singular_values(b)
     by_output = weights.output.swapaxes(-1, -2)
     return ConvergenceTheorem(
-        feature_least=_least(values, b.shape),
+        feature_least=_least_over_rows(values, b.shape),
         feature_resolution=resolution(values[0], b.shape),
-        head_output_least=jax.vmap(least_singular)(by_output).min(),
-        stacked_output_least=least_singular(jnp.concatenate(by_output, -1)),
+        head_output_least=jax.vmap(least_singular_value)(by_output).min(),
+        stacked_output_least=least_singular_value(jnp.concatenate(by_output, -1)),
         jacobian_largest=jacobian_values(function, weights, data, names)[0],
         initial_loss=squared_loss(function, weights, data),
         rows=b.shape[0],
@@ -159,7 +186,7 @@ def convergence_theorem(
 
 
 class QueryTheorem(eqx.Module):
-    r"""Theorem 2: what decides whether training $W^Q$ alone gets anywhere."""
+    r"""Theorem 2: the constants that decide whether training $W^Q$ alone converges."""
 
     jacobian_least: Float[Array, ""]
     r"""$\sigma_{min}(J_Q)$ at the start, over the outputs; zero below the resolution."""
@@ -171,12 +198,12 @@ class QueryTheorem(eqx.Module):
 
     @property
     def rate(self) -> Float[Array, "*batch"]:
-        r"""$\sigma^2_{min}(J_Q)$: $f$ shrinks by $1-\eta\beta$ at least while it lasts."""
+        r"""$\beta = \sigma^2_{min}(J_Q)$: a step shrinks $f$ by $1-\eta\beta$ or more."""
         return self.jacobian_least**2
 
     @property
     def reach(self) -> Float[Array, "*batch"]:
-        r"""$\sqrt{2f_0}/\sigma_{min}(J_Q)$: how far $W^Q$ moves at most while it lasts."""
+        r"""$\sqrt{2f_0}/\sigma_{min}(J_Q)$: the farthest that $W^Q$ moves while β holds."""
         return jnp.sqrt(2 * self.initial_loss) / self.jacobian_least
 
     def bound(
@@ -186,16 +213,21 @@ class QueryTheorem(eqx.Module):
         return self.initial_loss * shrinkage(learning_rate * self.rate, steps)
 
 
+def least_squared_gradient(jacobian_least: Any, loss: Any) -> Any:
+    r"""$2\sigma^2_{min}(J_Q) f$, the lower bound of $\|\nabla f\|^2$; any arrays."""
+    return 2 * jacobian_least**2 * loss
+
+
 def query_theorem(
     kernel: str, weights: KernelWeights, data: RegressionData
 ) -> QueryTheorem:
-    r"""The constants of Theorem 2; more outputs than entries of $W^Q$ have no rate."""
+    r"""Compute the constants of Theorem 2; β = 0 if outputs outnumber entries of $W^Q$."""
     function = KERNELS[kernel]
     values = jacobian_values(function, weights, data, ("query",))
     full = data.targets.size <= weights.query.size
     s = jax.vmap(lambda tokens: attention(function, weights, tokens))(data.tokens)
     size = jnp.abs(s)
-    # Rows without any attention (a Gaussian far from all keys) have no share.
+    # A Gaussian query far from all keys has no attention: its share is then 0, not NaN.
     total = jnp.maximum(size.sum(-1), jnp.finfo(size.dtype).tiny)
     return QueryTheorem(
         jacobian_least=values[-1] if full else jnp.zeros_like(values[-1]),

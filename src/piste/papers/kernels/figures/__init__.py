@@ -1,5 +1,26 @@
-"""The paper's figures: ``declared.py`` says which, the others draw them."""
+"""Figures of the paper: each module draws those of one result, with their captions."""
 
-from .declared import FIGURES
+from . import (
+    bounds,
+    kernel_functions,
+    landscapes,
+    real_tasks,
+    region,
+    theorem_1,
+    theorem_2,
+)
+
+FIGURES = (
+    *kernel_functions.FIGURES,
+    bounds.BOUNDS,
+    theorem_1.TRANSITION,
+    bounds.PROMISED,
+    theorem_1.ACCEPTANCE,
+    *region.FIGURES,
+    theorem_1.SCALE,
+    *theorem_2.FIGURES,
+    *real_tasks.FIGURES,
+    *landscapes.FIGURES,
+)
 
 __all__ = ["FIGURES"]

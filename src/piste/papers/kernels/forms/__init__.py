@@ -1,4 +1,4 @@
-"""Arithmetics of the multi-head layer on token regression."""
+"""Forms of the multi-head layer on token regression."""
 
 from .regression import RegressionForm
 

@@ -1,4 +1,4 @@
-"""What regressions need, in bytes."""
+"""Memory that a token regression needs, in bytes."""
 
 from piste.experiment import Experiment
 from piste.training import DRAWN, Needs, width_of
@@ -8,7 +8,7 @@ from ..tasks import TokenRegression
 
 
 def regression_needs(experiment: Experiment) -> Needs:
-    """What a regression needs."""
+    """Estimate the memory of a run from its sizes."""
     task, model, width = experiment.task, experiment.model, width_of(experiment)
     assert isinstance(task, TokenRegression) and isinstance(model, KernelLayer)
     tokens = task.sequences * task.length

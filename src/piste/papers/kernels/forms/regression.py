@@ -1,4 +1,4 @@
-"""The multi-head layer on token regression: some matrices, gradients by autodiff."""
+"""The multi-head layer on token regression, with gradients by autodiff."""
 
 import dataclasses
 
@@ -14,7 +14,7 @@ from ..models import (
     MATRICES,
     KernelLayer,
     KernelWeights,
-    begin,
+    draw_data_and_weights,
     multi_head,
     squared_loss,
 )
@@ -25,11 +25,11 @@ from .needs import regression_needs
 
 @jax.jit
 def _draw(task, model, seed):
-    return begin(task, model, seed=seed)
+    return draw_data_and_weights(task, model, seed=seed)
 
 
-def _start(experiment: Experiment, loaded) -> InitialState:
-    """Data and weights together: targets may depend on the weights."""
+def _draw_initial_state(experiment: Experiment, loaded) -> InitialState:
+    """Draw data and weights together, because targets may depend on the weights."""
     data, weights = _draw(experiment.task, experiment.model, experiment.seed)
     return InitialState(data, data, weights)
 
@@ -38,11 +38,11 @@ def _start(experiment: Experiment, loaded) -> InitialState:
     "full",
     for_task=TokenRegression,
     for_model=KernelLayer,
-    draw=_start,
+    draw=_draw_initial_state,
     needs=regression_needs,
 )
 class RegressionForm(AbstractForm):
-    """The trained matrices as parameters; all others stay where they began."""
+    """The trained matrices as parameters; all others keep their initial values."""
 
     weights: KernelWeights
     data: RegressionData
@@ -53,7 +53,7 @@ class RegressionForm(AbstractForm):
     def build(
         cls, experiment: Experiment, start: InitialState, pad_for_batching: bool
     ) -> "RegressionForm":
-        """The form of a run; all seeds have the same shapes."""
+        """Build the form of a run; all seeds have the same shapes."""
         assert isinstance(experiment.model, KernelLayer)
         return cls.of(experiment.model, start.data, start.weights)
 
@@ -61,11 +61,11 @@ class RegressionForm(AbstractForm):
     def of(
         model: KernelLayer, data: RegressionData, weights: KernelWeights
     ) -> "RegressionForm":
-        """The form of a model on the data and the weights that it begins with."""
+        """Build the form of a model from its data and its initial weights."""
         return RegressionForm(weights, data, model.kernel, model.train)
 
     def initial(self):
-        """The trained matrices by name."""
+        """Trained matrices by name."""
         names = (MATRICES[letter] for letter in self.train)
         return {name: getattr(self.weights, name) for name in names}
 
@@ -77,7 +77,7 @@ class RegressionForm(AbstractForm):
         return squared_loss(KERNELS[self.kernel], self.merged(params), self.data)
 
     def merged(self, params) -> KernelWeights:
-        """All matrices, the trained ones as they are now."""
+        """Put the trained matrices among those that stay fixed."""
         return dataclasses.replace(self.weights, **params)
 
     def curvature(self, params):
@@ -90,14 +90,14 @@ class RegressionForm(AbstractForm):
         return jacobian_extremes(outputs, params, self.data.targets.size).largest
 
     def view(self, params):
-        """The layer now, where it began, and its data."""
-        now = self.merged(params)
-        return RegressionView(now, self.weights, self.data, self.kernel, self.train)
+        """View of the current layer, its initial weights and its data."""
+        weights = self.merged(params)
+        return RegressionView(weights, self.weights, self.data, self.kernel, self.train)
 
     def test_view(self, params):
-        """The same: there is no test data."""
+        """Same view, because there is no test data."""
         return self.view(params)
 
     def probes(self):
-        """The loss, its gradient, features, Jacobians and what is trained."""
+        """Probes of the loss, its gradient, features, Jacobians and trained matrices."""
         return regression_probes(self.train)

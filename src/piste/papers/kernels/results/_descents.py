@@ -1,0 +1,149 @@
+"""Many seeds side by side: what they start from, the constants there, and their descents.
+
+Draws, constants and descents are compiled separately, because compiling takes longer than
+training here: a draw does not depend on the kernel, nor constants on what is trained.
+"""
+
+import dataclasses
+import functools
+from collections.abc import Callable
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, Int
+
+from piste.attention import KERNELS, softmax
+from piste.experiment import Schedule
+from piste.rules import GD
+from piste.training import System
+
+from ..forms import RegressionForm
+from ..models import (
+    KernelLayer,
+    KernelWeights,
+    draw_data_and_weights,
+    features,
+    squared_loss,
+    teacher_key,
+    teacher_weights,
+)
+from ..probes import RegressionView
+from ..tasks import RegressionData, TokenRegression
+from ..theory import (
+    ConvergenceTheorem,
+    QueryTheorem,
+    convergence_theorem,
+    query_theorem,
+)
+
+Measure = Callable[[RegressionView], dict[str, Array]]
+"""Measures a layer at a recorded step, as arrays by name."""
+
+
+def draw_starts(
+    task: TokenRegression, model: KernelLayer, seeds: range
+) -> tuple[RegressionData, KernelWeights]:
+    """Draw the data and initial weights of all seeds, along a first axis."""
+    # Only the hardest targets depend on the kernel: others share one program.
+    kernel = model.kernel if task.targets == "hardest" else "softmax"
+    model = dataclasses.replace(model, kernel=kernel, train="QKV")
+    return _draw_starts(task, model, jnp.asarray(seeds))
+
+
+@jax.jit
+def _draw_starts(task: TokenRegression, model: KernelLayer, seeds: Int[Array, " seed"]):
+    return jax.vmap(lambda seed: draw_data_and_weights(task, model, seed=seed))(seeds)
+
+
+@functools.partial(jax.jit, static_argnames=("kernel",))
+def theorem_1_constants(
+    kernel: str, data: RegressionData, weights: KernelWeights
+) -> ConvergenceTheorem:
+    r"""Constants of Theorem 1 for all seeds.
+
+    From $W^V = 0$ the Jacobian in $W^Q$ and $W^K$ is zero: $\sigma_{max}(J_0)$ is that
+    in $W^V$ alone, whichever matrices are trained.
+    """
+    return jax.vmap(lambda w, d: convergence_theorem(kernel, w, d, "V"))(weights, data)
+
+
+@functools.partial(jax.jit, static_argnames=("kernel",))
+def theorem_2_constants(
+    kernel: str, data: RegressionData, weights: KernelWeights
+) -> QueryTheorem:
+    """Constants of Theorem 2 for all seeds."""
+    return jax.vmap(lambda w, d: query_theorem(kernel, w, d))(weights, data)
+
+
+def teacher_shares(
+    model: KernelLayer, data: RegressionData, weights: KernelWeights, seeds: range
+) -> Float[Array, " seed"]:
+    """Softmax's loss with the teacher's W^Q over its initial one: 0 for a solution."""
+    # A teacher does not depend on the kernel: both share one program.
+    model = dataclasses.replace(model, kernel="softmax")
+    return _teacher_shares(model, data, weights, jnp.asarray(seeds))
+
+
+@jax.jit
+def _teacher_shares(model, data, weights, seeds):
+    def one(data, weights, seed):
+        teacher = teacher_weights(model, weights, key=teacher_key(seed))
+        first = squared_loss(softmax, weights, data)
+        return squared_loss(softmax, teacher, data) / first
+
+    return jax.vmap(one)(data, weights, seeds)
+
+
+def value_floors(
+    kernel: str, data: RegressionData, weights: KernelWeights
+) -> Float[np.ndarray, " seed"]:
+    r"""The least $f$ that $W^V$ alone can reach: the part of the targets outside $B_0$.
+
+    Where every $W_h^O$ has full rank, the outputs of all $W^V$ are the span of the
+    columns of $B_0$.
+    """
+    b = np.asarray(_features(kernel, weights, data.tokens))
+    y = np.asarray(data.targets).reshape(*b.shape[:2], -1)
+    rest = [t - m @ np.linalg.lstsq(m, t)[0] for m, t in zip(b, y, strict=True)]
+    return (np.stack(rest) ** 2).sum((1, 2)) / 2
+
+
+@functools.partial(jax.jit, static_argnames=("kernel",))
+def _features(kernel: str, weights: KernelWeights, tokens):
+    return jax.vmap(lambda w, x: features(KERNELS[kernel], w, x))(weights, tokens)
+
+
+def recorded_steps(steps: int, dense: int) -> Int[np.ndarray, " record"]:
+    """Steps that are recorded: every one at first, then at growing distances."""
+    return Schedule(dense=dense).times(steps)
+
+
+def descend(
+    kernel: str,
+    train: str,
+    start: tuple[RegressionData, KernelWeights],
+    learning_rates: Float[Array, " seed"],
+    times: Int[np.ndarray, " record"],
+    measure: Measure,
+) -> dict[str, np.ndarray]:
+    """Train all seeds by gradient descent, each with its own η; measure at some steps."""
+    gaps = jnp.asarray(np.diff(times, prepend=0))
+    rates = jnp.asarray(learning_rates)
+    measured = _descend(*start, rates, gaps, kernel, train, measure)
+    return {name: np.asarray(series) for name, series in measured.items()}
+
+
+@functools.partial(jax.jit, static_argnames=("kernel", "train", "measure"))
+def _descend(data, weights, rates, gaps, kernel, train, measure):
+    def one(data, weights, rate):
+        form = RegressionForm(weights, data, kernel, train)
+        system = System(form, GD(learning_rate=rate))
+
+        def record(state, gap):
+            state = system.advance(state, gap)
+            return state, measure(form.view(state.params))
+
+        return jax.lax.scan(record, system.start(), gaps)[1]
+
+    return jax.vmap(one)(data, weights, rates)

@@ -1,0 +1,77 @@
+"""Runs of real tasks: their names in words, and the numbers that sum one up."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from piste.claims import Group, by_experiment, lasting, stages
+from piste.errors import InputError
+
+from ...thresholds import GUESSING_BAND, GUESSING_LOSS
+from ..cells import kernel_of
+
+TASKS = ("imdb", "pathfinder")
+"""The studies of real tasks."""
+
+
+def task_words(task: Mapping[str, Any]) -> str:
+    """Describe a task, given as in an experiment's JSON."""
+    if "canvas" in task:
+        return f"Pathfinder, {task['difficulty']}, {task['canvas']}×{task['canvas']}"
+    if "tokeniser" in task:
+        return f"IMDb, {task['length']:,} {task['tokeniser']}"
+    return "another task"
+
+
+def by_kernel(runs: Sequence[xr.Dataset]) -> dict[str, Group]:
+    """Group runs by kernel; those of one kernel may differ in the seed alone."""
+    groups = by_experiment(runs)
+    other = {name for group in groups for name in group.differs} - {"model.kernel"}
+    if other:
+        expected = "must be equal but for the kernel and the seed"
+        raise InputError(f"runs: differ in {', '.join(sorted(other))}; {expected}")
+    return {kernel_of(group.runs[0]): group for group in groups}
+
+
+def validated_accuracy(run: xr.Dataset) -> float:
+    """Test accuracy at the record of the best validation accuracy: never the best test.
+
+    NaN where a record is not a number.
+    """
+    validation = run.validation_accuracy.values
+    if not validation.size or not np.isfinite(validation).all():
+        return math.nan
+    return float(run.test_accuracy.values[int(validation.argmax())])
+
+
+def end_of_plateau(run: xr.Dataset) -> float:
+    """The step at which the training loss leaves ln 2 for good; infinite if never."""
+    step = stages(run).boundaries["leaves"].step
+    return math.inf if step is None else float(step)
+
+
+def plateau_words(run: xr.Dataset) -> str:
+    """Say where the training loss is, for a run that does not leave ln 2."""
+    loss, steps = run.train_loss.values, run.step.values
+    if not np.isfinite(loss).all():
+        return f"the loss is no number at step {steps[~np.isfinite(loss)][0]:,}"
+    if loss[-1] > GUESSING_LOSS + GUESSING_BAND:
+        return f"the loss rises above ln 2: {loss[-1]:.4g} at the end"
+    guesses = lasting(np.abs(loss - GUESSING_LOSS) <= GUESSING_BAND)
+    first = int(np.argmax(guesses))
+    # The loss may jump about in the first steps before it settles at guessing.
+    if guesses.any() and steps[first] <= steps[-1] / 2:
+        low, high = loss[first:].min(), loss[first:].max()
+        return f"stays at ln 2 from step {steps[first]:,} on: {low:.4f} to {high:.4f}"
+    low, high = loss.min(), loss.max()
+    return f"the loss is {low:.4g} to {high:.4g}, and {loss[-1]:.4g} at the end"
+
+
+def mean_loss(run: xr.Dataset, name: str = "train_loss") -> float:
+    """Average a loss over the records; NaN if the run diverged or one is missing."""
+    if run.attrs["diverged"] >= 0 or not run[name].size:
+        return math.nan
+    return float(run[name].mean(skipna=False))
