@@ -85,7 +85,7 @@ Stricter than usual, because this test was added after the direction was known."
 
 GUESSING_LOSS = plateau.GUESSING
 """ln 2, the loss of guessing one of two classes."""
-GUESSING_BAND = plateau.LEFT
+GUESSING_BAND = plateau.PLATEAU_DROP
 """How far from ln 2 a loss is no longer that of guessing, as the stage rule has it."""
 MIN_LEARNT_ACCURACY = 0.75
 """Test accuracy that counts as well above chance: half-way from guessing to perfect."""
