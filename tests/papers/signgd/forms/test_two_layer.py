@@ -55,7 +55,7 @@ def test_merged_coordinates_train_as_single_ones(rule, monkeypatch):
     monkeypatch.setattr(
         two_token,
         "support_blocks",
-        lambda basis, merge, least: support_blocks(basis, False),
+        lambda basis, merge, minimum_width: support_blocks(basis, False),
     )
     experiment = small(rule, form="reduced")
     system = training.build(experiment)
