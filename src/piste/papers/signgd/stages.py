@@ -164,10 +164,8 @@ def detect(trajectory: xr.Dataset) -> Timeline:
     """Find the four stages of a run, as many of them as there are."""
     missing = [name for name in REQUIRED_PROBES if name not in trajectory]
     if missing:
-        raise InputError(
-            f"stages: the run has no probe {missing[0]}; must have "
-            f"{', '.join(REQUIRED_PROBES)}"
-        )
+        expected = f"must have {', '.join(REQUIRED_PROBES)}"
+        raise InputError(f"stages: the run has no probe {missing[0]}; {expected}")
     series = stage_series(trajectory)
     boundaries = find_boundaries(RULES_UP_TO_VOTE, series)
     series = series.merge(losing_side(trajectory, boundaries["III"]))

@@ -1,6 +1,7 @@
 """The paper's figures: ``declared.py`` says which, the others draw them.
 
-The picture of a whole run is in ``overview.py`` of the paper, which every command loads.
+The picture of a whole run is in ``overview.py`` of the paper, so that ``members.py`` can
+register it without importing what the other figures need.
 """
 
 from ..overview import overview

@@ -33,7 +33,7 @@ from ._series import cell_timelines, fit_line
 class RuleSummary:
     """Some seeds of one rule: when each boundary is met, and how the loss falls."""
 
-    rule: str
+    name: str
     betas: tuple[float, float] | None
     """β₁ and β₂ of Adam; None for SignGD."""
     steps: dict[str, list[float]]
@@ -79,18 +79,18 @@ def cells_by_betas(sweep: xr.Dataset) -> list[tuple[tuple[float, float], xr.Data
 
 
 def _summarise(
-    rule: str, betas: tuple[float, float] | None, cells: xr.Dataset
+    name: str, betas: tuple[float, float] | None, cells: xr.Dataset
 ) -> RuleSummary:
     timelines = cell_timelines(cells)
     vote = np.sign(cells.query_signal.isel(step=-1))
     aligned = np.sign(cells.query_noise.isel(step=-1)) * vote > 0
     return RuleSummary(
-        rule,
+        name,
         betas,
-        {name: [t.met(name) for t in timelines] for name in STAGE_ENDS},
+        {end: [t.met(end) for t in timelines] for end in STAGE_ENDS},
         {
-            name: sum(t.boundaries[name].status in UNDECIDED for t in timelines)
-            for name in STAGE_ENDS
+            end: sum(t.boundaries[end].status in UNDECIDED for t in timelines)
+            for end in STAGE_ENDS
         },
         [_slope(cells.train_loss.isel(cell=i)) for i in range(cells.sizes["cell"])],
         float(aligned.mean()),
@@ -144,7 +144,7 @@ def _judge_stage(signgd: RuleSummary, rule: RuleSummary, boundary: str) -> Verdi
     measured = f"met in {met} of {seeds} seeds"
     if met == seeds and reference > 0:
         measured += f", t = {step:g}, ×{step / reference:.2f}"
-    instance = f"{rule.rule}, {boundary}"
+    instance = f"{rule.name}, {boundary}"
     predicted = f"met in all seeds, as by SignGD (t = {reference:g})"
     if np.isnan(reference):
         why = f"{measured}; SignGD does not meet it in all seeds either"
@@ -187,7 +187,7 @@ def _judge_slopes(evidence: Evidence) -> list[Verdict]:
 
 def _judge_slower(rule: RuleSummary, signgd: RuleSummary) -> Verdict:
     return compare(
-        f"{rule.rule} against SignGD",
+        f"{rule.name} against SignGD",
         rule.slope / signgd.slope,
         most=MAX_SLOWER_RATIO,
         predicted=f"the training loss falls at most {MAX_SLOWER_RATIO} times as fast as "
@@ -206,14 +206,14 @@ def _judge_equal_slopes(
         max(ratio, 1 / ratio) if ratio > 0 else np.nan,
         most=MAX_SLOPE_RATIO,
         predicted=f"slopes of log loss alike within a factor {MAX_SLOPE_RATIO}",
-        numbers={first.rule: first.slope, second.rule: second.slope},
+        numbers={first.name: first.slope, second.name: second.slope},
         needs=[_falls(first), _falls(second)],
     )
 
 
 def _falls(rule: RuleSummary) -> Condition:
     """The training loss of a rule falls: the ratio of other slopes means nothing."""
-    name, slope = f"a training loss of {rule.rule} that falls", rule.slope
+    name, slope = f"a training loss of {rule.name} that falls", rule.slope
     return inequality(name, slope, 0.0, slope < 0, f"slope {slope:.3g}")
 
 
@@ -249,7 +249,7 @@ CLAIMS = (
 def beta_table(evidence: Evidence) -> pd.DataFrame:
     """Tabulate the median step of each boundary by rule, and the slope of the loss."""
     return pd.DataFrame(
-        {"rule": rule.rule}
+        {"rule": rule.name}
         | {name: rule.median_step(name) for name in STAGE_ENDS}
         | {
             "query pairs aligned at T": rule.aligned,

@@ -41,13 +41,16 @@ def count_signs(
 def _sign_groups(trajectory: xr.Dataset, step: int) -> np.ndarray:
     """The group of every pair at one step, by its name in the table."""
     if step not in trajectory.step.values:
-        raise InputError(f"signs: the run has no record at step {step}")
+        todo = f"record every step up to it (record.dense ≥ {step})"
+        raise InputError(f"signs: the run has no record at step {step}; {todo}")
     record = trajectory[["key_noise", "query_noise"]].sel(step=step)
     key, query = record.key_noise.values, record.query_noise.values
     if not (np.isfinite(key).all() and np.isfinite(query).all()):
-        raise InputError(f"signs: not all numbers at step {step} are finite")
+        expected = "must be, to have signs"
+        raise InputError(f"signs: some noise at step {step} is not finite; {expected}")
     if not (key.all() and query.all()):
-        raise InputError(f"signs: some numbers at step {step} are 0, which has no sign")
+        expected = "must not be, as 0 has no sign"
+        raise InputError(f"signs: some noise at step {step} is 0; {expected}")
     keys, queries = np.where(key > 0, "K+,", "K-,"), np.where(query > 0, "Q+", "Q-")
     return np.char.add(keys, queries)
 
