@@ -12,7 +12,7 @@ from piste.attention import KERNELS
 from piste.training import AbstractForm
 
 from ..models import TwoLayerWeights, logistic_loss, matrix_form
-from ..probes import PROBES, MarginView, TwoTokenView
+from ..probes import PROBES, TwoTokenView
 from ..tasks import TwoTokenData
 from .closed_form import (
     Gradients,
@@ -23,6 +23,7 @@ from .closed_form import (
     token_gradients,
 )
 from .near_zero import SampleGradients, count_near_zero_entries
+from .views import softmax_margins, token_view
 
 
 class ReducedWeights(eqx.Module):
@@ -30,20 +31,6 @@ class ReducedWeights(eqx.Module):
 
     value: Float[Array, " coordinate"]
     attention: Float[Array, "coordinate two_neurons"]
-
-
-def _view(products, data, kernel, near=None) -> TwoTokenView:
-    value, attention = products
-    width = attention.shape[-1] // 2
-    attention = data.expand(attention)
-    return TwoTokenView(
-        value=data.expand(value),
-        query=attention[..., :width],
-        key=attention[..., width:],
-        labels=data.labels,
-        kernel=kernel,
-        near_zero=near,
-    )
 
 
 class FullForm(AbstractForm):
@@ -93,7 +80,7 @@ class FullForm(AbstractForm):
     def _project(self, params, data):
         attention = jnp.concatenate([params.query, params.key])
         products = data.basis @ params.mean_value(), data.basis @ attention.T
-        return _view(products, data, self.kernel)
+        return token_view(products, data, self.kernel)
 
     def probes(self):
         """All of them."""
@@ -190,7 +177,7 @@ class SupportForm(AbstractReducedForm):
         """Inner products with the training tokens."""
         basis = self.data.basis
         products = basis @ params.value, basis @ params.attention
-        return _view(products, self.data, "softmax")
+        return token_view(products, self.data, "softmax")
 
     def view(self, params):
         """Inner products, with the count of undecided signs."""
@@ -204,7 +191,7 @@ class SupportForm(AbstractReducedForm):
         basis = self.test.basis
         value, attention = self.offsets
         products = basis @ params.value + value, basis @ params.attention + attention
-        return _margins(products, self.test)
+        return softmax_margins(products, self.test)
 
 
 class GramForm(AbstractReducedForm):
@@ -243,7 +230,7 @@ class GramForm(AbstractReducedForm):
 
     def project(self, params):
         """Inner products with the training tokens."""
-        return _view(
+        return token_view(
             self._moved(params, self.products, self.gram), self.data, "softmax"
         )
 
@@ -256,29 +243,12 @@ class GramForm(AbstractReducedForm):
 
     def test_view(self, params):
         """The margins of the test samples."""
-        return _margins(
+        return softmax_margins(
             self._moved(params, self.test_products, self.test_gram), self.test
         )
 
     def _moved(self, params, start, gram):
         return start[0] + gram @ params.value, start[1] + gram @ params.attention
-
-
-def _margins(products, data: TwoTokenData) -> MarginView:
-    """Margins under softmax attention, from inner products with basis rows alone."""
-    value, attention = products
-    width = attention.shape[-1] // 2
-    (q1, q2), (k1, k2) = (
-        data.split(attention[:, :width]),
-        data.split(attention[:, width:]),
-    )
-    w, (v1, v2) = data.weight, data.split(value)
-    # z_l: how much more token l attends to the first token than to the second.
-    z1 = w * w * (q1 * k1).sum(-1) - w * (q1 * k2).sum(-1)
-    z2 = w * (q2 * k1).sum(-1) - (q2 * k2).sum(-1)
-    s1 = jax.nn.sigmoid(z1) + jax.nn.sigmoid(z2)
-    s2 = jax.nn.sigmoid(-z1) + jax.nn.sigmoid(-z2)
-    return MarginView(data.labels * (s1 * w * v1 + s2 * v2))
 
 
 def _count_near_zero(tokens: Gradients, data: TwoTokenData, exact: bool, copies=None):
