@@ -34,9 +34,11 @@ class Condition:
     right: float | None = None
 
 
-def inequality(name: str, left: float, right: float, met: bool) -> Condition:
+def inequality(
+    name: str, left: float, right: float, met: bool, detail: str = ""
+) -> Condition:
     """A condition that compares two numbers, with both of them."""
-    return Condition(name, bool(met), left=float(left), right=float(right))
+    return Condition(name, bool(met), detail, float(left), float(right))
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,6 @@ from piste.cli import main
 from piste.errors import InputError
 from piste.papers import find_paper
 from piste.papers.signgd import figures, presets, studies
-from piste.papers.signgd.slides import TABLE_1
 from piste.report.page import render
 from piste.reproduction import Evidence, Results, RunStudy
 
@@ -131,12 +130,6 @@ def test_a_page_says_what_its_runs_say(results):
     assert f"other: {note}" in page and "This page was made with" in page
 
 
-def test_slides_table_adds_up():
-    assert TABLE_1.to_numpy().sum() == 2000
-    assert TABLE_1.sum(axis=1).tolist() == [512, 507, 458, 523]
-    assert TABLE_1.sum(axis=0).tolist() == [990, 17, 16, 977]
-
-
 @pytest.fixture(scope="module")
 def run(small):
     return piste.run(dataclasses.replace(small, steps=300), quiet=True)
@@ -174,18 +167,6 @@ def test_two_experiments_are_never_pooled_as_seeds(run):
     assert "over one seed" in figures.losses([run]).caption
     with pytest.raises(InputError, match="must be of one experiment"):
         figures.switches([run, other])
-
-
-def test_initial_state_of_every_kind():
-    state = piste.initial_state(piste.preset("kernels/thm-1-softmax"))
-    assert state["tokens"].shape == (8, 4, 8) and "targets" in state
-    small = {"task.train-samples": 8, "task.batch": 8, "task.test-samples": 4}
-    small |= {"task.validation-samples": 4}
-    state = piste.initial_state(piste.preset("kernels/pathfinder-desk", **small))
-    assert state["train.tokens"].shape == (8, 256)
-    assert state["blocks.1.query"].shape == (64, 64)
-    state = piste.initial_state(piste.preset("decision-lists/empirics"))
-    assert {"lists", "permutation"} <= set(state)
 
 
 def test_initial_state_checks_a_run_with_other_code(small):

@@ -52,7 +52,7 @@ def test_near_zero_by_hand():
     assert reference.near_zero(basis, np.zeros((2, 1))) == 2
 
 
-FAR = [
+DIFFERENT_PAIRS = [
     (np.array([1.0, 2.0]), np.array([1.0, 2.0 + 1e-11])),
     (np.array([1.0], "float32"), np.array([1.001], "float32")),
     (np.array([1.0, np.nan]), np.array([1.0, 2.0])),
@@ -65,13 +65,13 @@ FAR = [
 ]
 
 
-@pytest.mark.parametrize(("actual", "desired"), FAR)
+@pytest.mark.parametrize(("actual", "desired"), DIFFERENT_PAIRS)
 def test_assert_close_refuses_what_is_far(actual, desired):
     with pytest.raises(AssertionError):
         assert_close(actual, desired)
 
 
-NEAR = [
+CLOSE_PAIRS = [
     (np.array([1e9, 1e-9]), np.array([1e9, 0.0])),
     (np.array([1.0 + 1e-6], "float32"), np.array([1.0])),
     (np.array([np.nan, np.inf, 1.0]), np.array([np.nan, np.inf, 1.0 + 1e-14])),
@@ -80,7 +80,7 @@ NEAR = [
 ]
 
 
-@pytest.mark.parametrize(("actual", "desired"), NEAR)
+@pytest.mark.parametrize(("actual", "desired"), CLOSE_PAIRS)
 def test_assert_close_accepts_what_is_near(actual, desired):
     assert_close(actual, desired)
 

@@ -1,19 +1,33 @@
 """All claims of the paper, in the order in which it makes them."""
 
-from . import (
-    attention_claims,
-    generalisation_claims,
-    optimiser_claims,
-    persistence_claims,
-    stage_claims,
-    theorem_claims,
+from .results import (
+    adam,
+    image_generalisation,
+    persistence,
+    stage_1,
+    stage_2,
+    stage_3,
+    stage_4_alignment,
+    stage_4_attention,
+    stage_order,
+    synthetic_generalisation,
+    table_1,
+    theorem,
+    training_speed,
 )
 
 CLAIMS = (
-    *stage_claims.CLAIMS,
-    *attention_claims.CLAIMS,
-    *theorem_claims.CLAIMS,
-    *optimiser_claims.CLAIMS,
-    *generalisation_claims.CLAIMS,
-    *persistence_claims.CLAIMS,
+    *stage_order.CLAIMS,
+    *stage_1.CLAIMS,
+    *stage_2.CLAIMS,
+    *stage_3.CLAIMS,
+    *stage_4_alignment.CLAIMS,
+    *table_1.CLAIMS,
+    *stage_4_attention.CLAIMS,
+    *theorem.CLAIMS,
+    *adam.CLAIMS,
+    *training_speed.CLAIMS,
+    *synthetic_generalisation.CLAIMS,
+    *image_generalisation.CLAIMS,
+    *persistence.CLAIMS,
 )

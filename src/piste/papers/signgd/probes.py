@@ -1,4 +1,4 @@
-"""What the two-layer transformer's training shows: inner products and attention."""
+"""What is measured of two-token models: inner products, attention, losses and errors."""
 
 import equinox as eqx
 import jax
@@ -42,7 +42,7 @@ class TwoTokenView(eqx.Module):
 
 
 class MarginView(eqx.Module):
-    """The margins of some data, where nothing else is to be seen of it."""
+    """The margins of some data, where a form computes nothing else of it."""
 
     margin: Float[Array, " sample"]
 
@@ -56,12 +56,13 @@ class MarginView(eqx.Module):
 
 
 def _error(margins: Float[Array, " sample"]) -> Float[Array, ""]:
-    """The share that is not positive; NaN if any margin is: it is not right either."""
+    """The share that is not positive; NaN if a margin is, as it is not wrong either."""
     share = (margins <= 0).astype(margins.dtype).mean()
     return jnp.where(jnp.isnan(margins).any(), jnp.nan, share)
 
 
 SIGNAL, NOISE = 0, 1
+"""The tokens of a sample, as the first axis of inner products has them."""
 LAYERS = ("value", "query", "key")
 """The trained matrices, as probes of all of them list them."""
 

@@ -2,7 +2,10 @@
 
 import pandas as pd
 
-TIMES = {
+SIGN_GROUPS = ("K+,Q+", "K+,Q-", "K-,Q+", "K-,Q-")
+"""The signs of key and query noise of a pair (s, i), as the slides' Table 1 names them."""
+
+BOUNDARY_STEPS = {
     "I": 2,
     "II": 10,
     "III": 40,
@@ -15,11 +18,9 @@ TIMES = {
 }
 """The step at which each boundary is crossed."""
 
-_GROUPS = ["K+,Q+", "K+,Q-", "K-,Q+", "K-,Q-"]
-
 TABLE_1 = pd.DataFrame(
     [[486, 1, 0, 25], [244, 4, 9, 250], [223, 10, 4, 221], [37, 2, 3, 481]],
-    index=_GROUPS,
-    columns=_GROUPS,
+    index=list(SIGN_GROUPS),
+    columns=list(SIGN_GROUPS),
 )
-"""Sign alignment between query and key noise, t = 0 (rows) and t = 10 (columns)."""
+"""Pairs (s, i) by their signs at t = 0 (rows) and t = 10 (columns)."""

@@ -2,6 +2,7 @@
 
 import dataclasses
 from collections.abc import Sequence
+from typing import Any
 
 from piste.experiment import Experiment, Schedule
 from piste.papers import data_at_hand
@@ -10,14 +11,28 @@ from piste.rules import GD, Adam, SignGD
 from piste.sweeps import Sweep
 
 from . import presets
-from .thresholds import MATCHED
+from .study_names import COMPARED_RULES, VARIANTS
+from .thresholds import MATCHED_LOSS
+
+# --- what is varied -------------------------------------------------------------------
 
 BETAS = ((0.0, 0.9), (0.9, 0.9), (0.9, 0.99), (0.0, 0.999), (0.9, 0.999))
+"""(β₁, β₂) of Adam."""
 GD_RATES = (0.01, 0.1, 1.0, 10.0, 100.0)
+"""Learning rates of GD, over four decades."""
 SNRS = (0.05, 0.1, 0.2, 0.35, 0.5, 1.0, 2.0, 4.0)
-DIGITS_SNRS = (0.35, 0.5, 0.7, 1.0, 1.4, 2.0)
-MNIST_SNRS = (0.1, 0.2, 0.28, 0.35, 0.5, 1.0, 2.0)
+"""SNR on signal and noise."""
+IMAGE_SNRS = {
+    "mnist": (0.1, 0.2, 0.28, 0.35, 0.5, 1.0, 2.0),
+    "digits": (0.35, 0.5, 0.7, 1.0, 1.4, 2.0),
+}
+"""SNR on noisy images, by data set."""
+SPARSITIES = ((25, 250), (50, 500), (100, 1000), (200, 2000), (400, 4000))
+"""s and d: coordinates are shared by as many samples whatever s is."""
 
+# --- what is kept ---------------------------------------------------------------------
+
+OUTCOME_PROBES = ("train_loss", "test_loss", "test_error")
 STAGE_PROBES = (
     "train_loss",
     "value_noise",
@@ -31,9 +46,6 @@ STAGE_PROBES = (
     "test_loss",
     "test_error",
 )
-OUTCOMES = ("train_loss", "test_loss", "test_error")
-SPARSITIES = ((25, 250), (50, 500), (100, 1000), (200, 2000), (400, 4000))
-"""s and d: coordinates are shared by as many samples whatever s is."""
 
 
 def studies(quick: bool) -> tuple[Study, ...]:
@@ -42,13 +54,21 @@ def studies(quick: bool) -> tuple[Study, ...]:
         short = dataclasses.replace(presets.stages(), steps=1000)
         return (RunStudy("stages", "four stages, exact sign", seeds(short, 2)),)
     return (
-        *_stages(),
-        _sparsity(),
-        *_optimisers(),
-        *_snr(),
-        *_images(),
-        *_variants(),
+        *_stage_studies(),
+        _sparsity_study(),
+        *_rule_studies(),
+        *snr_studies(),
+        *_image_studies(),
+        *_variant_studies(),
     )
+
+
+def available(chosen: Sequence[Study]) -> list[Study]:
+    """Keep MNIST where it can be had, and the digits in its place where not."""
+    if not any(study.name.startswith("mnist-") for study in chosen):
+        return list(chosen)
+    other = "digits-" if data_at_hand(presets.mnist().task) else "mnist-"
+    return [study for study in chosen if not study.name.startswith(other)]
 
 
 def seeds(experiment: Experiment, count: int) -> tuple[Experiment, ...]:
@@ -56,7 +76,8 @@ def seeds(experiment: Experiment, count: int) -> tuple[Experiment, ...]:
     return tuple(dataclasses.replace(experiment, seed=seed) for seed in range(count))
 
 
-def _stages() -> tuple[Study, ...]:
+def _stage_studies() -> tuple[Study, ...]:
+    """The paper's own experiment, in three arithmetics."""
     single = presets.autodiff()
     double = dataclasses.replace(single, precision="float64")
     return (
@@ -66,7 +87,7 @@ def _stages() -> tuple[Study, ...]:
     )
 
 
-def _sparsity() -> Study:
+def _sparsity_study() -> Study:
     """How the value's share of signal falls with s, at one SNR."""
     record = Schedule(dense=32, test_every=32)
     # Long enough to train at the smallest s too.
@@ -81,7 +102,7 @@ def _sparsity() -> Study:
     )
 
 
-def _optimisers() -> tuple[Study, ...]:
+def _rule_studies() -> tuple[Study, ...]:
     """The rules on one distribution: dense noise, SNR ½."""
     dense = presets.dense()
     adam = dataclasses.replace(dense, rule=Adam(eps=0.0))
@@ -108,20 +129,20 @@ def _optimisers() -> tuple[Study, ...]:
             "gd",
             "GD over learning rates",
             Sweep(presets.gd(), {"rule.learning_rate": GD_RATES} | three),
-            probes=OUTCOMES,
+            probes=OUTCOME_PROBES,
             batch=15,
         ),
         SweepStudy(
             "normalised-gd",
             "normalised GD with SignGD's step length",
             Sweep(presets.normalised_gd(), three),
-            probes=OUTCOMES,
+            probes=OUTCOME_PROBES,
             batch=3,
         ),
     )
 
 
-def _snr() -> tuple[Study, ...]:
+def snr_studies() -> tuple[SweepStudy, ...]:
     """Test error against SNR at T = 1000: the noise stays, the signal's norm varies."""
     record = Schedule(dense=32, test_every=32)
     base = dataclasses.replace(presets.dense(), steps=1000, record=record)
@@ -133,70 +154,49 @@ def _snr() -> tuple[Study, ...]:
             f"snr-{name}",
             f"test error against SNR, {name}",
             Sweep(dataclasses.replace(base, rule=rule), axes),
-            probes=OUTCOMES,
+            probes=OUTCOME_PROBES,
         )
         for name, rule in rules.items()
     )
 
 
-def _images() -> tuple[Study, ...]:
+def _image_studies() -> tuple[Study, ...]:
     """Noisy MNIST, and scikit-learn's digits, which need no download."""
-    data = (
-        ("mnist", presets.mnist(), MNIST_SNRS),
-        ("digits", presets.digits(), DIGITS_SNRS),
-    )
+    bases = {"mnist": presets.mnist(), "digits": presets.digits()}
     return tuple(
-        _image_study(name, rule, base, snrs)
-        for name, base, snrs in data
-        for rule in ("signgd", "adam", "gd")
+        _image_study(data, rule, base)
+        for data, base in bases.items()
+        for rule in COMPARED_RULES
     )
 
 
-def available(found: Sequence[Study]) -> list[Study]:
-    """MNIST where it can be had, and the digits in its place where not."""
-    if not any(study.name.startswith("mnist-") for study in found):
-        return list(found)
-    other = "digits-" if data_at_hand(presets.mnist().task) else "mnist-"
-    return [study for study in found if not study.name.startswith(other)]
-
-
-def _image_study(data: str, rule: str, base: Experiment, snrs) -> Study:
+def _image_study(data: str, rule: str, base: Experiment) -> Study:
     """One rule over SNR; GD's rate follows the noise, 10·min(1, SNR²)."""
     rules = {"signgd": SignGD(), "adam": Adam(), "gd": GD(learning_rate=10.0)}
-    axes: dict = {"task.snr": snrs, "seed": range(3)}
+    axes: dict[str, Any] = {"task.snr": IMAGE_SNRS[data]}
     if rule == "gd":
-        rates = tuple((snr, 10 * min(1.0, snr**2)) for snr in snrs)
-        axes = {"task.snr, rule.learning_rate": rates, "seed": range(3)}
+        rates = tuple((snr, 10 * min(1.0, snr**2)) for snr in IMAGE_SNRS[data])
+        axes = {"task.snr, rule.learning_rate": rates}
     return SweepStudy(
         f"{data}-{rule}",
         f"noisy {data} against SNR, {rule}",
-        Sweep(dataclasses.replace(base, rule=rules[rule]), axes),
-        probes=OUTCOMES,
+        Sweep(dataclasses.replace(base, rule=rules[rule]), axes | {"seed": range(3)}),
+        probes=OUTCOME_PROBES,
         batch=3,
-        stop_below=MATCHED,
+        stop_below=MATCHED_LOSS,
         needs_data=True,
     )
 
 
-VARIANTS = {
-    "smaller": "the paper's model",
-    "heads": "4 heads",
-    "deep": "2 layers, residual",
-    "deep-norm": "2 layers, residual, LayerNorm",
-    "correlated": "correlated noise",
-    "shared": "shared noise",
-}
-
-
-def _variants() -> tuple[Study, ...]:
+def _variant_studies() -> tuple[Study, ...]:
     """Which stages persist beyond the paper: three seeds of each variant."""
     return tuple(
         SweepStudy(
             name,
-            f"do the stages persist: {meaning}",
+            f"do the stages persist: {title}",
             Sweep(getattr(presets, name.replace("-", "_"))(), {"seed": range(3)}),
             probes=STAGE_PROBES,
             batch=3,
         )
-        for name, meaning in VARIANTS.items()
+        for name, title in VARIANTS.items()
     )

@@ -1,4 +1,4 @@
-"""What ``piste reproduce signgd`` says first: the four stages next to the slides."""
+"""What ``piste reproduce signgd`` prints first: the four stages next to the slides."""
 
 import pandas as pd
 
@@ -18,13 +18,13 @@ def lines(tables: dict[str, tuple[str, pd.DataFrame]]) -> list:
 
 def _row(row: dict) -> tuple[str, str, str, str]:
     if not row["reached"]:
-        found = f"not found (0 of {row['runs']})"
+        ours = f"not found (0 of {row['runs']})"
     else:
-        found = f"{row['median']:.4g}   {row['low']:.4g} … {row['high']:.4g}"
+        ours = f"{row['median']:.4g}   {row['low']:.4g} … {row['high']:.4g}"
         if row["reached"] < row["runs"]:
-            found += f"   ({row['reached']} of {row['runs']})"
+            ours += f"   ({row['reached']} of {row['runs']})"
     stage = row["boundary"].split()[0]
-    return f"  {stage}", row["meaning"], f"{row['slides']:g}", found
+    return f"  {stage}", row["meaning"], f"{row['slides']:g}", ours
 
 
 def _arithmetic(frame: pd.DataFrame) -> list[str]:

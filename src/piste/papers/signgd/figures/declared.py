@@ -1,5 +1,6 @@
-"""The figures of the paper, by name: those for which the runs are there."""
+"""The figures of the paper by name, each with the studies that it shows."""
 
+import functools
 from collections.abc import Callable, Sequence
 
 import jax
@@ -13,117 +14,115 @@ from piste.reproduction import Evidence, Figure
 from piste.training import draw
 
 from .. import presets
-from ..generalisation import RULES, images, over_seeds, synthetic
-from ..optimiser_claims import BOUNDARIES, beta_table, betas
-from ..persistence_claims import variants
-from ..slides import TIMES
-from ..stages import detect
-from ..studies import VARIANTS
+from ..overview import overview
+from ..results.adam import adam_name, beta_table, cells_by_betas
+from ..results.image_generalisation import image_table
+from ..results.persistence import summarise_variants
+from ..results.synthetic_generalisation import snr_table
+from ..results.theorem import signal_ratios
+from ..results.training_speed import cells_by_rate
+from ..slides import BOUNDARY_STEPS
+from ..stages import STAGE_ENDS, detect
+from ..study_names import VARIANTS, studies_on
 from ..tasks import NoisyImages
-from ..theorem_claims import signal_ratios
-from . import generalisation, rules, stages, switches
-
-_SPARSITY_CAPTION = (
-    "What the value has learnt of the signal, as a share of the noise, over s at one SNR "
-    "and d = 10 s: each seed, their mean, and the line 1/√s through the first mean."
+from .boundaries import snapshots, stage_times, switches
+from .generalisation import (
+    against_snr,
+    image_caption,
+    synthetic_caption,
+    what_it_sees,
 )
-_PERSISTENCE_CAPTION = (
-    "What becomes of each boundary in every seed of each variant (a mark for each seed), "
-    "with the median step of those that meet its condition for good."
-)
-
+from .loss_bands import losses
+from .rule_comparison import disparity, rules, similarity
+from .sparsity import signal_share
+from .stages import attention, query_key, value_noise
+from .variants import persistence
 
 # --- the stages -----------------------------------------------------------------------
 
 
-def _of_first(draw: Callable[[xr.Dataset], Picture]) -> Callable[[Evidence], Picture]:
-    return lambda evidence: draw(evidence.runs("stages")[0])
+def _of_first(
+    draw_run: Callable[[xr.Dataset], Picture],
+) -> Callable[[Evidence], Picture]:
+    """A figure of the first seed."""
+    return lambda evidence: draw_run(evidence.runs("stages")[0])
 
 
 def _of_all(
-    draw: Callable[[Sequence[xr.Dataset]], Picture],
+    draw_runs: Callable[[Sequence[xr.Dataset]], Picture],
 ) -> Callable[[Evidence], Picture]:
-    return lambda evidence: draw(evidence.runs("stages"))
+    """A figure of all seeds."""
+    return lambda evidence: draw_runs(evidence.runs("stages"))
 
 
 def _stage_times(evidence: Evidence) -> Picture:
-    return switches.stage_times(summary(evidence.timelines("stages", detect)), TIMES)
+    times = summary(evidence.timelines("stages", detect))
+    return stage_times(times, BOUNDARY_STEPS)
 
 
 def _sparsity(evidence: Evidence) -> Picture:
-    ratios = signal_ratios(evidence.dataset("sparsity"))
-    return generalisation.signal_share(*ratios, _SPARSITY_CAPTION)
+    return signal_share(*signal_ratios(evidence.dataset("sparsity")))
 
 
 # --- rules ----------------------------------------------------------------------------
 
 
 def _similarity(evidence: Evidence) -> Picture:
-    return rules.similarity(beta_table(evidence), BOUNDARIES)
+    return similarity(beta_table(evidence), STAGE_ENDS)
 
 
 def _disparity(evidence: Evidence) -> Picture:
-    cells = [
-        (f"Adam ({b1:g}, {b2:g})", part)
-        for (b1, b2), part in betas(evidence.dataset("adam"))
-    ]
-    return rules.disparity(evidence.dataset("signgd"), cells)
+    by_betas = cells_by_betas(evidence.dataset("adam"))
+    adam = [(adam_name(betas), cells) for betas, cells in by_betas]
+    return disparity(evidence.dataset("signgd"), adam)
 
 
 def _rules(evidence: Evidence) -> Picture:
-    gd = evidence.dataset("gd")
-    cells = [
-        (f"GD {rate:g}", gd.isel(cell=gd.learning_rate.values == rate))
-        for rate in dict.fromkeys(gd.learning_rate.values)
-    ]
+    by_rate = cells_by_rate(evidence.dataset("gd"))
+    gd = [(f"GD {rate:g}", cells) for rate, cells in by_rate.items()]
     signgd, normalised = evidence.dataset("signgd"), evidence.dataset("normalised-gd")
-    return rules.rules(signgd, cells, normalised)
+    return rules(signgd, gd, normalised)
 
 
 def _persistence(evidence: Evidence) -> Picture:
-    kept = {variant.title: variant.boundaries for variant in evidence.once(variants)}
-    return generalisation.persistence(kept, _PERSISTENCE_CAPTION)
+    variants = evidence.once(summarise_variants)
+    by_title = {variant.title: variant.boundaries for variant in variants}
+    return persistence(by_title)
 
 
 # --- generalisation -------------------------------------------------------------------
 
 
 def _snr(evidence: Evidence) -> Picture:
-    last = int(evidence.dataset(f"snr-{RULES[0]}").test_step[-1])
-    caption = (
-        f"Signal and noise, T = {last:,}: test error and loss against SNR ‖μ‖/(σ_p√s) "
-        "(mean error, median loss, range over seeds)."
-    )
-    return generalisation.against_snr(over_seeds(synthetic(evidence)), caption)
+    steps = int(evidence.dataset("snr-signgd").test_step[-1])
+    caption = synthetic_caption(steps)
+    return against_snr(snr_table(evidence), caption)
 
 
-def _on_images(data: str, preset: Callable[[], Experiment]) -> tuple[Figure, Figure]:
-    """Errors against SNR, and what the model sees."""
-    caption = (
-        f"Noisy {data}, 3 against 7: test error and loss against SNR, taken when the "
-        "training loss is at most 0.01, or at the last step where it never is (mean error, "
-        "median loss, range over seeds)."
-    )
-
-    def errors(evidence: Evidence) -> Picture:
-        return generalisation.against_snr(over_seeds(images(evidence, data)), caption)
-
-    needs = tuple(f"{data}-{rule}" for rule in RULES)
-    return (
-        Figure(data, errors, needs),
-        Figure(f"{data}_samples", lambda evidence: _samples(preset()), needs),
-    )
+def _image_errors(evidence: Evidence, data: str) -> Picture:
+    caption = image_caption(data)
+    return against_snr(image_table(evidence, data), caption)
 
 
-def _samples(experiment: Experiment) -> Picture:
-    start, task = draw(experiment), experiment.task
+def _image_samples(evidence: Evidence, preset: Callable[[], Experiment]) -> Picture:
+    experiment = preset()
+    initial, task = draw(experiment), experiment.task
     assert isinstance(task, NoisyImages)
-    names = (f"{task.positive_class}", f"{task.negative_class}")
+    classes = (f"{task.positive_class}", f"{task.negative_class}")
     with jax.enable_x64(True):
-        tokens = np.asarray(start.data.tokens())
-    labels = np.asarray(start.data.labels)
-    seen = f"What the model sees: an image token and a noise token, SNR {task.snr:g}."
-    return generalisation.what_it_sees(tokens, labels, names, seen)
+        tokens = np.asarray(initial.data.tokens())
+    labels = np.asarray(initial.data.labels)
+    return what_it_sees(tokens, labels, classes, task.snr)
+
+
+def _image_figures(
+    data: str, preset: Callable[[], Experiment]
+) -> tuple[Figure, Figure]:
+    """Errors against SNR, and what the model sees."""
+    errors = functools.partial(_image_errors, data=data)
+    samples = functools.partial(_image_samples, preset=preset)
+    needs = studies_on(data)
+    return Figure(data, errors, needs), Figure(f"{data}_samples", samples, needs)
 
 
 # --- all figures ----------------------------------------------------------------------
@@ -131,20 +130,20 @@ def _samples(experiment: Experiment) -> Picture:
 _STAGES = ("stages",)
 
 FIGURES = (
-    Figure("overview", _of_first(stages.overview), _STAGES),
+    Figure("overview", _of_first(overview), _STAGES),
     Figure("stage_times", _stage_times, _STAGES),
-    Figure("value_noise", _of_first(stages.value_noise), _STAGES),
-    Figure("query_key", _of_first(stages.query_key), _STAGES),
-    Figure("attention", _of_first(stages.attention), _STAGES),
-    Figure("switches", _of_all(switches.switches), _STAGES),
-    Figure("snapshots", _of_first(switches.snapshots), _STAGES),
-    Figure("losses", _of_all(stages.losses), _STAGES),
+    Figure("value_noise", _of_first(value_noise), _STAGES),
+    Figure("query_key", _of_first(query_key), _STAGES),
+    Figure("attention", _of_first(attention), _STAGES),
+    Figure("switches", _of_all(switches), _STAGES),
+    Figure("snapshots", _of_first(snapshots), _STAGES),
+    Figure("losses", _of_all(losses), _STAGES),
     Figure("sparsity", _sparsity, ("sparsity",)),
     Figure("similarity", _similarity, ("signgd", "adam")),
     Figure("disparity", _disparity, ("signgd", "adam")),
     Figure("rules", _rules, ("signgd", "gd", "normalised-gd")),
-    Figure("snr", _snr, tuple(f"snr-{rule}" for rule in RULES)),
-    *_on_images("mnist", presets.mnist),
-    *_on_images("digits", presets.digits),
+    Figure("snr", _snr, studies_on("snr")),
+    *_image_figures("mnist", presets.mnist),
+    *_image_figures("digits", presets.digits),
     Figure("persistence", _persistence, tuple(VARIANTS)),
 )

@@ -2,6 +2,6 @@
 
 from . import assembly as assembly
 from .stack import StackForm
-from .two_layer import FullForm, GramForm, Reduced, SupportForm
+from .two_layer import FullForm, GramForm, ReducedWeights, SupportForm
 
-__all__ = ["FullForm", "GramForm", "Reduced", "StackForm", "SupportForm"]
+__all__ = ["FullForm", "GramForm", "ReducedWeights", "StackForm", "SupportForm"]

@@ -15,19 +15,21 @@ from ..tasks import NoisyImages, SignalNoise
 from .needs import two_token_needs
 from .stack import StackForm
 from .support import support_blocks
-from .two_layer import FullForm, GramForm, Reduced, SupportForm
+from .two_layer import FullForm, GramForm, ReducedWeights, SupportForm
 
-TASKS = (SignalNoise, NoisyImages)
+TWO_TOKEN_TASKS = (SignalNoise, NoisyImages)
 
 
-def _closed(experiment: Experiment) -> bool:
+def _has_closed_form(experiment: Experiment) -> bool:
     """Whether gradients have the closed form: softmax and one layer."""
     model = experiment.model
     return model.attention == "softmax" and not isinstance(model, Stack)
 
 
 def _gram_rank(experiment: Experiment) -> int | None:
-    return 1 if _closed(experiment) and experiment.rule.along_gradient else None
+    return (
+        1 if _has_closed_form(experiment) and experiment.rule.along_gradient else None
+    )
 
 
 def _exact_rank(experiment: Experiment) -> int | None:
@@ -36,11 +38,11 @@ def _exact_rank(experiment: Experiment) -> int | None:
 
 
 def _reduced_rank(experiment: Experiment) -> int | None:
-    return 3 if _closed(experiment) and experiment.rule.entrywise else None
+    return 3 if _has_closed_form(experiment) and experiment.rule.entrywise else None
 
 
 two_token_form = functools.partial(
-    form, for_task=TASKS, draw=draw_jointly, needs=two_token_needs
+    form, for_task=TWO_TOKEN_TASKS, draw=draw_jointly, needs=two_token_needs
 )
 """What all forms of two-token data share."""
 
@@ -53,10 +55,12 @@ def full_form(
     model, weights = experiment.model, start.weights
     if isinstance(weights, TwoLayerWeights):
         return FullForm(weights, start.data, start.test, model.attention)
-    return _stack(experiment, start, exact=False)
+    return _stack_form(experiment, start, exact=False)
 
 
-def _stack(experiment: Experiment, start: InitialState, exact: bool) -> AbstractForm:
+def _stack_form(
+    experiment: Experiment, start: InitialState, exact: bool
+) -> AbstractForm:
     model, weights = experiment.model, start.weights
     assert isinstance(model, Stack) and isinstance(weights, StackWeights)
     return StackForm(model, weights, start.data, start.test, exact)
@@ -70,14 +74,14 @@ def exact_form(
 ) -> AbstractForm:
     """Signs that are right at any scale."""
     if isinstance(experiment.model, Stack):
-        return _stack(experiment, start, exact=True)
-    return _support(experiment, start, pad_for_batching, exact=True)
+        return _stack_form(experiment, start, exact=True)
+    return _support_form(experiment, start, pad_for_batching, exact=True)
 
 
-def _reduced(weights: TwoLayerWeights | StackWeights) -> Reduced:
+def _reduce_weights(weights: TwoLayerWeights | StackWeights) -> ReducedWeights:
     assert isinstance(weights, TwoLayerWeights)  # the rank sees to it
     attention = jnp.concatenate([weights.query, weights.key]).T
-    return Reduced(weights.mean_value(), attention)
+    return ReducedWeights(weights.mean_value(), attention)
 
 
 def _value_width(experiment: Experiment) -> int:
@@ -85,26 +89,30 @@ def _value_width(experiment: Experiment) -> int:
     return experiment.model.value_width
 
 
-def _support(
+def _support_form(
     experiment: Experiment, start: InitialState, pad_for_batching: bool, exact: bool
 ) -> AbstractForm:
-    """Keep the coordinates of the data, filled up to a common width with still ones.
+    """Keep the coordinates of the data, padded to a common width.
 
-    The filling makes seeds share one compiled program.
+    The padding never moves; it lets seeds share one compiled program.
     """
-    weights, basis, test = _reduced(start.weights), start.data.basis, start.test.basis
+    weights, basis, test = (
+        _reduce_weights(start.weights),
+        start.data.basis,
+        start.test.basis,
+    )
     merge = experiment.rule.equal_steps
-    least = sum(basis.shape) if pad_for_batching else 0
-    blocks = support_blocks(np.asarray(basis), merge, least)
-    keep = jax.tree.map(lambda part: blocks.keep(part), weights)
+    minimum_width = sum(basis.shape) if pad_for_batching else 0
+    blocks = support_blocks(np.asarray(basis), merge, minimum_width)
+    kept = jax.tree.map(lambda matrix: blocks.keep(matrix), weights)
     test_kept = blocks.stretch(test)
     return SupportForm(
-        weights=keep,
+        weights=kept,
         data=dataclasses.replace(start.data, basis=blocks.stretch(basis)),
         test=dataclasses.replace(start.test, basis=test_kept),
         offsets=(
-            test @ weights.value - test_kept @ keep.value,
-            test @ weights.attention - test_kept @ keep.attention,
+            test @ weights.value - test_kept @ kept.value,
+            test @ weights.attention - test_kept @ kept.attention,
         ),
         value_width=_value_width(experiment),
         copies=jnp.asarray(blocks.copies),
@@ -117,10 +125,12 @@ def gram_form(
     experiment: Experiment, start: InitialState, pad_for_batching: bool
 ) -> AbstractForm:
     """Coefficients of the data: all movement is in their span."""
-    weights, basis = _reduced(start.weights), start.data.basis
+    weights, basis = _reduce_weights(start.weights), start.data.basis
     rows, test = basis.shape[0], start.test.basis
     return GramForm(
-        weights=jax.tree.map(lambda part: jnp.zeros((rows, *part.shape[1:])), weights),
+        weights=jax.tree.map(
+            lambda matrix: jnp.zeros((rows, *matrix.shape[1:])), weights
+        ),
         products=(basis @ weights.value, basis @ weights.attention),
         gram=basis @ basis.T,
         data=start.data,
@@ -136,4 +146,4 @@ def reduced_form(
     experiment: Experiment, start: InitialState, pad_for_batching: bool
 ) -> AbstractForm:
     """One value vector on the coordinates of the data."""
-    return _support(experiment, start, pad_for_batching, exact=False)
+    return _support_form(experiment, start, pad_for_batching, exact=False)

@@ -2,7 +2,7 @@ r"""Closed-form gradients of the two-layer transformer, with scales in log space
 
 With $z_l = \langle W_Q x^{(l)}, W_K(x^{(1)}-x^{(2)})\rangle$ the attention is
 $s_{l1} = \sigma(z_l)$, $s_{l2} = \sigma(-z_l)$, and $f = \sum_l s_{l1} a + s_{l2} b$ for
-$a = \langle v, x^{(1)}\rangle$, $b = \langle v, x^{(2)}\rangle$. Hence, a sample at a time,
+$a = \langle v, x^{(1)}\rangle$, $b = \langle v, x^{(2)}\rangle$. Hence, for each sample,
 
     ∂L/∂v     = Σ_t  λ (s_{1t} + s_{2t}) x⁽ᵗ⁾,              λ = −y σ(−y f)/n
     ∂L/∂w_Q   = Σ_l  λ s_{l1}s_{l2} (a − b) ⟨w_K, x⁽¹⁾−x⁽²⁾⟩ x⁽ˡ⁾
@@ -23,7 +23,7 @@ from ..probes import TwoTokenView
 from ..tasks import TwoTokenData
 
 
-class Scaled(eqx.Module):
+class ScaledCoefficients(eqx.Module):
     """Coefficients of tokens, or of basis rows: ``exp(log_scale) * factor``."""
 
     log_scale: Float[Array, "*row"]
@@ -37,13 +37,16 @@ class Scaled(eqx.Module):
 class Gradients(eqx.Module):
     """Coefficients of the gradients of the value, the query and the key."""
 
-    value: Scaled
-    query: Scaled
-    key: Scaled
+    value: ScaledCoefficients
+    query: ScaledCoefficients
+    key: ScaledCoefficients
 
 
 def token_gradients(view: TwoTokenView) -> tuple[Float[Array, ""], Gradients]:
-    """The loss, and the coefficient of every token in every gradient (softmax only)."""
+    """Compute the loss, and the coefficient of every token in every gradient.
+
+    For softmax attention only.
+    """
     q, k, (a, b) = view.query, view.key, view.value
     difference = k[0] - k[1]
     z = (q * difference).sum(-1)
@@ -59,18 +62,26 @@ def token_gradients(view: TwoTokenView) -> tuple[Float[Array, ""], Gradients]:
     top = log_kappa.max(0)
     key_factor = pull * (jnp.exp(log_kappa - top)[..., None] * q).sum(0)
     gradients = Gradients(
-        value=Scaled(log_lambda + log_both, value_factor[..., None]),
-        query=Scaled(log_kappa, jnp.broadcast_to(pull * difference, q.shape)),
-        key=Scaled(jnp.stack([top, top]), jnp.stack([key_factor, -key_factor])),
+        value=ScaledCoefficients(log_lambda + log_both, value_factor[..., None]),
+        query=ScaledCoefficients(
+            log_kappa, jnp.broadcast_to(pull * difference, q.shape)
+        ),
+        key=ScaledCoefficients(
+            jnp.stack([top, top]), jnp.stack([key_factor, -key_factor])
+        ),
     )
     return logistic_loss(margin).mean(), gradients
 
 
-def row_gradients(gradient: Scaled, data: TwoTokenData) -> Scaled:
+def row_gradients(
+    gradient: ScaledCoefficients, data: TwoTokenData
+) -> ScaledCoefficients:
     """Collect the coefficients of tokens into those of the distinct basis rows."""
     log_scale = data.largest(gradient.log_scale)
     relative = jnp.exp(gradient.log_scale - data.spread(log_scale))
-    return Scaled(log_scale, data.collect(relative[..., None] * gradient.factor))
+    return ScaledCoefficients(
+        log_scale, data.collect(relative[..., None] * gradient.factor)
+    )
 
 
 def column_scaled(
@@ -88,13 +99,13 @@ def column_scaled(
 
 
 def exact_sign(
-    basis: Float[Array, "row coordinate"], gradient: Scaled
+    basis: Float[Array, "row coordinate"], gradient: ScaledCoefficients
 ) -> Float[Array, "coordinate neuron"]:
     """The sign of the gradient at every weight, free of underflow."""
     return jnp.sign(column_scaled(basis, gradient.log_scale).T @ gradient.factor)
 
 
-def near_zero(
+def count_near_zero(
     basis: Float[Array, "row coordinate"],
     factor: Float[Array, "row neuron"],
     copies: Float[Array, " coordinate"],

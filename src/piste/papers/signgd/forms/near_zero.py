@@ -1,6 +1,6 @@
-"""Gradient entries whose sign arithmetic decided, for gradients by differentiation.
+"""Count gradient entries whose sign is left to rounding, for gradients by autodiff.
 
-The reduced forms count theirs by the closed form (``closed_form.near_zero``).
+The reduced forms count theirs by the closed form (``closed_form.count_near_zero``).
 """
 
 import equinox as eqx
@@ -9,14 +9,14 @@ from jaxtyping import Array, Bool, Float
 
 
 class SampleGradients(eqx.Module):
-    """What each sample adds to a gradient; of value neurons that move alike, one."""
+    """What each sample adds to a gradient; one value neuron stands for those of a head."""
 
     value: Float[Array, "sample head dimension"]
     query: Float[Array, "sample neuron dimension"]
     key: Float[Array, "sample neuron dimension"]
 
 
-def near_zero_entries(
+def count_near_zero_entries(
     parts: SampleGradients, tokens: Float[Array, "sample token dimension"]
 ) -> Float[Array, " layer"]:
     r"""Count the entries within rounding of zero, for the value, the query and the key.
@@ -27,8 +27,8 @@ def near_zero_entries(
     that are zero in all ``tokens`` have no gradient to be undecided about.
     """
     present = (tokens != 0).any((0, 1))
-    every = (parts.value, parts.query, parts.key)
-    return jnp.stack([_count(part, present) for part in every])
+    layers = (parts.value, parts.query, parts.key)
+    return jnp.stack([_count(layer, present) for layer in layers])
 
 
 def _count(

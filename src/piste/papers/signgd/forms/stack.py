@@ -21,12 +21,12 @@ from piste.training import AbstractForm
 from ..models import Stack, StackWeights, logistic_loss, stack_form
 from ..probes import PROBES, TwoTokenView
 from ..tasks import TwoTokenData
-from .near_zero import SampleGradients, near_zero_entries
-from .stack_signs import scaled_gradient, undecided_signs
+from .near_zero import SampleGradients, count_near_zero_entries
+from .stack_signs import count_undecided_signs, scaled_gradient
 
 
 class StackView(eqx.Module):
-    """A stack as the probes see it; what they cannot work out themselves is given."""
+    """A stack as the probes see it, with what they cannot compute themselves."""
 
     value: Float[Array, "token sample"]
     query: Float[Array, "token sample neuron"]
@@ -53,7 +53,7 @@ class StackView(eqx.Module):
 
 
 class StackForm(AbstractForm):
-    """All weights of all layers, on tokens written out."""
+    """All weights of all layers, on all tokens in full."""
 
     model: Stack
     weights: StackWeights
@@ -91,9 +91,9 @@ class StackForm(AbstractForm):
         """The read-out on the training tokens, and the outputs of the stack."""
         view, read = self._view(params, self.data)
         if self.exact:
-            counts = undecided_signs(self.model, params, self.data)
+            counts = count_undecided_signs(self.model, params, self.data)
         else:
-            counts = near_zero_entries(self._sample_gradients(params), read)
+            counts = count_near_zero_entries(self._sample_gradients(params), read)
         return dataclasses.replace(view, near_zero=counts)
 
     def test_view(self, params):
@@ -123,10 +123,11 @@ class StackForm(AbstractForm):
             return logistic_loss(label * f) / self.data.labels.size
 
         one = jax.vmap(jax.grad(loss), in_axes=(None, 0, 0))
-        found = one(params, self.data.tokens(), self.data.labels).readout
+        readout = one(params, self.data.tokens(), self.data.labels).readout
         # All value neurons of a head have one gradient: the first stands for them.
-        each = self.model.value_width // self.model.heads
-        return SampleGradients(found.value_plus[:, ::each], found.query, found.key)
+        width = self.model.value_width // self.model.heads
+        value = readout.value_plus[:, ::width]
+        return SampleGradients(value, readout.query, readout.key)
 
     def probes(self):
         """All of them."""

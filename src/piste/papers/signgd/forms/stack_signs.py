@@ -30,35 +30,35 @@ from ..models import (
     stack_form,
 )
 from ..tasks import TwoTokenData
-from .closed_form import Scaled, column_scaled, near_zero
+from .closed_form import ScaledCoefficients, column_scaled, count_near_zero
 
-NOTHING = -1e300
-"""The log of a coefficient that is zero: finite, so that differences of it are too."""
+LOG_OF_ZERO = -1e300
+"""Stands for the log of a coefficient of zero: finite, so that differences are too."""
 
 
 class TokenSum(eqx.Module):
     """The gradient of one matrix, head by head: coefficients of some rows."""
 
     rows: Float[Array, "row dimension"]
-    coefficients: Scaled
+    coefficients: ScaledCoefficients
     """By head and row; the factor has the neurons of a head."""
 
     def gradient(self) -> Float[Array, "neuron dimension"]:
         """The sum, each coordinate of each head up to a positive factor."""
 
-        def one(scaled: Scaled):
+        def one(scaled: ScaledCoefficients):
             return scaled.factor.T @ column_scaled(self.rows, scaled.log_scale)
 
-        found = jax.vmap(one)(self.coefficients)
-        return found.reshape(-1, self.rows.shape[-1])
+        gradients = jax.vmap(one)(self.coefficients)
+        return gradients.reshape(-1, self.rows.shape[-1])
 
-    def undecided(self) -> Float[Array, ""]:
+    def count_undecided(self) -> Float[Array, ""]:
         """How many entries are within rounding of zero."""
         copies = jnp.ones(self.rows.shape[-1], self.rows.dtype)
 
-        def one(scaled: Scaled):
+        def one(scaled: ScaledCoefficients):
             basis = column_scaled(self.rows, scaled.log_scale)
-            return near_zero(basis, scaled.factor, copies)
+            return count_near_zero(basis, scaled.factor, copies)
 
         return jax.vmap(one)(self.coefficients).sum()
 
@@ -75,7 +75,7 @@ def scaled_gradient(
 ) -> tuple[Float[Array, " sample"], StackWeights]:
     """The margins, and the gradient of the loss up to positive factors."""
     margins, views, layers = _layers(model, params, data)
-    value = readout_value(model, views[-1], margins, data).gradient()
+    value = _readout_value(model, views[-1], margins, data).gradient()
     value = jnp.repeat(value, model.value_width // model.heads, axis=0)
     last = layers[-1]
     readout = TwoLayerWeights(value, -value, last.query.gradient(), last.key.gradient())
@@ -87,17 +87,17 @@ def scaled_gradient(
     return margins, StackWeights(hidden, readout)
 
 
-def undecided_signs(
+def count_undecided_signs(
     model: Stack, params: StackWeights, data: TwoTokenData
 ) -> Float[Array, " layer"]:
-    """Entries of the read-out's gradient near zero: value, query and key.
+    """Count entries of the read-out's gradient near zero: value, query and key.
 
     All value neurons of a head have one gradient, so that one of them is counted.
     """
     margins, views, layers = _layers(model, params, data)
-    value = readout_value(model, views[-1], margins, data)
-    parts = (value, layers[-1].query, layers[-1].key)
-    return jnp.stack([part.undecided() for part in parts])
+    value = _readout_value(model, views[-1], margins, data)
+    sums = (value, layers[-1].query, layers[-1].key)
+    return jnp.stack([one.count_undecided() for one in sums])
 
 
 def _layers(model: Stack, params: StackWeights, data: TwoTokenData):
@@ -112,13 +112,15 @@ def _layers(model: Stack, params: StackWeights, data: TwoTokenData):
         )(tokens, nudges)
         return data.labels * outputs, views
 
-    found, pull, views = jax.vjp(margins, jnp.zeros(shape, tokens.dtype), has_aux=True)
+    values, pull_back, views = jax.vjp(
+        margins, jnp.zeros(shape, tokens.dtype), has_aux=True
+    )
     # A sample's margin depends on its own attention alone, so that the derivatives of all
     # margins come at once; their factors in the loss follow in log space.
-    (slopes,) = pull(-jnp.ones_like(found))
-    log_factor = jax.nn.log_sigmoid(-found)
-    every = zip((*params.hidden, params.readout), views, slopes, strict=True)
-    return found, views, [_layer_sums(model, *one, log_factor) for one in every]
+    (slopes,) = pull_back(-jnp.ones_like(values))
+    log_factor = jax.nn.log_sigmoid(-values)
+    layers = zip((*params.hidden, params.readout), views, slopes, strict=True)
+    return values, views, [_layer_sums(model, *one, log_factor) for one in layers]
 
 
 def _layer_sums(
@@ -138,7 +140,7 @@ def _layer_sums(
     pull = slope[..., 0] - slope[..., 1]
     # sample, head, query token
     logs = jax.nn.log_sigmoid(z) + jax.nn.log_sigmoid(-z) + log_factor[:, None, None]
-    logs = logs + jnp.where(pull == 0, NOTHING, jnp.log(jnp.abs(pull)))
+    logs = logs + jnp.where(pull == 0, LOG_OF_ZERO, jnp.log(jnp.abs(pull)))
     top = logs.max(-1)
     relative = jnp.sign(pull) * jnp.exp(logs - top[..., None])
     query = jnp.einsum("ihl,ihm->hilm", jnp.sign(pull), difference)
@@ -147,16 +149,16 @@ def _layer_sums(
     return LayerSums(
         TokenSum(
             flat,
-            Scaled(
+            ScaledCoefficients(
                 logs.swapaxes(0, 1).reshape(heads, -1),
                 query.reshape(heads, len(flat), -1),
             ),
         ),
-        TokenSum(x[:, 0] - x[:, 1], Scaled(top.T, key)),
+        TokenSum(x[:, 0] - x[:, 1], ScaledCoefficients(top.T, key)),
     )
 
 
-def readout_value(
+def _readout_value(
     model: Stack,
     view: LayerView,
     margins: Float[Array, " sample"],
@@ -165,13 +167,15 @@ def readout_value(
     """The gradient of one value neuron of each head of the read-out."""
     x = view.tokens
     total = view.attention.sum(2)  # sample, head, key token
-    log_total = jnp.where(total > 0, jnp.log(jnp.where(total > 0, total, 1)), NOTHING)
+    log_total = jnp.where(
+        total > 0, jnp.log(jnp.where(total > 0, total, 1)), LOG_OF_ZERO
+    )
     logs = jax.nn.log_sigmoid(-margins)[:, None, None] + log_total
     signs = jnp.broadcast_to(-data.labels[:, None, None], total.shape)
     heads = model.heads
     return TokenSum(
         x.reshape(-1, x.shape[-1]),
-        Scaled(
+        ScaledCoefficients(
             logs.swapaxes(0, 1).reshape(heads, -1),
             signs.swapaxes(0, 1).reshape(heads, -1, 1),
         ),
@@ -186,12 +190,12 @@ def _hidden_gradient(
         return ()
 
     def margins(hidden):
-        whole = StackWeights(hidden, params.readout)
-        outputs, _ = jax.vmap(lambda x: stack_form(model, whole, x, two_key_softmax))(
+        weights = StackWeights(hidden, params.readout)
+        outputs, _ = jax.vmap(lambda x: stack_form(model, weights, x, two_key_softmax))(
             data.tokens()
         )
         return data.labels * outputs
 
-    found, pull = jax.vjp(margins, params.hidden)
-    logs = jax.nn.log_sigmoid(-found)
-    return pull(-jnp.exp(logs - logs.max()))[0]
+    values, pull_back = jax.vjp(margins, params.hidden)
+    logs = jax.nn.log_sigmoid(-values)
+    return pull_back(-jnp.exp(logs - logs.max()))[0]

@@ -1,5 +1,6 @@
-"""The two-layer transformer, written down in four ways that train alike."""
+"""The two-layer transformer in four arithmetics that train alike."""
 
+import abc
 import dataclasses
 
 import equinox as eqx
@@ -11,38 +12,25 @@ from piste.attention import KERNELS
 from piste.training import AbstractForm
 
 from ..models import TwoLayerWeights, logistic_loss, matrix_form
-from ..probes import PROBES, MarginView, TwoTokenView
+from ..probes import PROBES, TwoTokenView
 from ..tasks import TwoTokenData
 from .closed_form import (
     Gradients,
     column_scaled,
+    count_near_zero,
     exact_sign,
-    near_zero,
     row_gradients,
     token_gradients,
 )
-from .near_zero import SampleGradients, near_zero_entries
+from .near_zero import SampleGradients, count_near_zero_entries
+from .views import softmax_margins, token_view
 
 
-class Reduced(eqx.Module):
-    r"""The weights that matter: the mean value $v$, and $[W_Q, W_K]$ a coordinate a row."""
+class ReducedWeights(eqx.Module):
+    r"""The mean value $v$, and $[W_Q, W_K]$ with one row per coordinate."""
 
     value: Float[Array, " coordinate"]
     attention: Float[Array, "coordinate two_neurons"]
-
-
-def _view(products, data, kernel, near=None) -> TwoTokenView:
-    value, attention = products
-    width = attention.shape[-1] // 2
-    attention = data.expand(attention)
-    return TwoTokenView(
-        value=data.expand(value),
-        query=attention[..., :width],
-        key=attention[..., width:],
-        labels=data.labels,
-        kernel=kernel,
-        near_zero=near,
-    )
 
 
 class FullForm(AbstractForm):
@@ -67,7 +55,9 @@ class FullForm(AbstractForm):
 
     def view(self, params):
         """Inner products with the training tokens, and the count of undecided signs."""
-        counts = near_zero_entries(self._sample_gradients(params), self.data.tokens())
+        counts = count_near_zero_entries(
+            self._sample_gradients(params), self.data.tokens()
+        )
         return dataclasses.replace(self._project(params, self.data), near_zero=counts)
 
     def _sample_gradients(self, params) -> SampleGradients:
@@ -78,9 +68,10 @@ class FullForm(AbstractForm):
             return logistic_loss(label * f) / self.data.labels.size
 
         one = jax.vmap(jax.grad(loss), in_axes=(None, 0, 0))
-        found = one(params, self.data.tokens(), self.data.labels)
+        gradients = one(params, self.data.tokens(), self.data.labels)
         # All value neurons have one gradient: the first stands for them.
-        return SampleGradients(found.value_plus[:, :1], found.query, found.key)
+        value = gradients.value_plus[:, :1]
+        return SampleGradients(value, gradients.query, gradients.key)
 
     def test_view(self, params):
         """Inner products with the test tokens."""
@@ -89,7 +80,7 @@ class FullForm(AbstractForm):
     def _project(self, params, data):
         attention = jnp.concatenate([params.query, params.key])
         products = data.basis @ params.mean_value(), data.basis @ attention.T
-        return _view(products, data, self.kernel)
+        return token_view(products, data, self.kernel)
 
     def probes(self):
         """All of them."""
@@ -108,7 +99,7 @@ class AbstractReducedForm(AbstractForm):
 
     def apply(self, params, updates):
         """Move both classes' values: twice the step on their mean difference."""
-        return Reduced(
+        return ReducedWeights(
             params.value + 2 * updates.value, params.attention + updates.attention
         )
 
@@ -117,35 +108,37 @@ class AbstractReducedForm(AbstractForm):
         value, attention = self.squares(gradient)
         return jnp.sqrt(2 * self.value_width * value + attention)
 
-    def squares(self, gradient: Reduced) -> tuple[Float[Array, ""], Float[Array, ""]]:
+    @abc.abstractmethod
+    def squares(
+        self, gradient: ReducedWeights
+    ) -> tuple[Float[Array, ""], Float[Array, ""]]:
         """Squared norms of the value part and the attention part."""
-        return (gradient.value**2).sum(), (gradient.attention**2).sum()
 
     def probes(self):
         """All of them."""
         return PROBES
 
-    def _rows(self, params) -> tuple[Float[Array, ""], Reduced]:
+    def _rows(self, params) -> tuple[Float[Array, ""], ReducedWeights]:
         """The loss, and the plain coefficient of every basis row in the gradients."""
         loss, tokens = token_gradients(self.project(params))
         parts = [tokens.query.plain(), tokens.key.plain()]
         attention = self.data.collect(jnp.concatenate(parts, -1))
         value = self.data.collect(tokens.value.plain())[:, 0]
-        return loss, Reduced(value / self.value_width, attention)
+        return loss, ReducedWeights(value / self.value_width, attention)
 
-    def project(self, params: Reduced) -> TwoTokenView:
+    @abc.abstractmethod
+    def project(self, params: ReducedWeights) -> TwoTokenView:
         """Inner products with the training tokens."""
-        raise NotImplementedError
 
 
 class SupportForm(AbstractReducedForm):
     """Only the coordinates that occur in the training data: no other ever moves.
 
-    Under a rule of signs, coordinates that occur in one sample alone move in step, and
-    one coordinate stands for them all.
+    Under a rule of signs, coordinates that occur in a single sample move alike, and one
+    coordinate stands for them all.
     """
 
-    weights: Reduced
+    weights: ReducedWeights
     data: TwoTokenData
     test: TwoTokenData
     offsets: tuple[Float[Array, " test_row"], Float[Array, "test_row two_neurons"]]
@@ -166,7 +159,7 @@ class SupportForm(AbstractReducedForm):
             return self._loss_and_sign(params)
         loss, rows = self._rows(params)
         basis = self.data.basis
-        return loss, Reduced(rows.value @ basis, basis.T @ rows.attention)
+        return loss, ReducedWeights(rows.value @ basis, basis.T @ rows.attention)
 
     def _loss_and_sign(self, params):
         loss, tokens = token_gradients(self.project(params))
@@ -174,19 +167,23 @@ class SupportForm(AbstractReducedForm):
             exact_sign(self.data.basis, row_gradients(part, self.data))
             for part in (tokens.value, tokens.query, tokens.key)
         )
-        return loss, Reduced(value[:, 0], jnp.concatenate([query, key], -1))
+        return loss, ReducedWeights(value[:, 0], jnp.concatenate([query, key], -1))
+
+    def squares(self, gradient):
+        """Norms in the usual metric."""
+        return (gradient.value**2).sum(), (gradient.attention**2).sum()
 
     def project(self, params):
         """Inner products with the training tokens."""
         basis = self.data.basis
         products = basis @ params.value, basis @ params.attention
-        return _view(products, self.data, "softmax")
+        return token_view(products, self.data, "softmax")
 
     def view(self, params):
         """Inner products, with the count of undecided signs."""
         view = self.project(params)
         _, tokens = token_gradients(view)
-        counts = _near_zero(tokens, self.data, self.exact, self.copies)
+        counts = _count_near_zero(tokens, self.data, self.exact, self.copies)
         return dataclasses.replace(view, near_zero=counts)
 
     def test_view(self, params):
@@ -194,7 +191,7 @@ class SupportForm(AbstractReducedForm):
         basis = self.test.basis
         value, attention = self.offsets
         products = basis @ params.value + value, basis @ params.attention + attention
-        return _margins(products, self.test)
+        return softmax_margins(products, self.test)
 
 
 class GramForm(AbstractReducedForm):
@@ -204,7 +201,7 @@ class GramForm(AbstractReducedForm):
     the gradient in $A$'s terms is the coefficient matrix itself.
     """
 
-    weights: Reduced
+    weights: ReducedWeights
     """The coefficients, zero at first."""
     products: tuple[Float[Array, " row"], Float[Array, "row two_neurons"]]
     """Initial inner products with the training basis, $P_0$."""
@@ -233,7 +230,7 @@ class GramForm(AbstractReducedForm):
 
     def project(self, params):
         """Inner products with the training tokens."""
-        return _view(
+        return token_view(
             self._moved(params, self.products, self.gram), self.data, "softmax"
         )
 
@@ -241,12 +238,12 @@ class GramForm(AbstractReducedForm):
         """Inner products, with the count of entries of the gradient near zero."""
         view = self.project(params)
         _, tokens = token_gradients(view)
-        counts = _near_zero(tokens, self.data, exact=False)
+        counts = _count_near_zero(tokens, self.data, exact=False)
         return dataclasses.replace(view, near_zero=counts)
 
     def test_view(self, params):
         """The margins of the test samples."""
-        return _margins(
+        return softmax_margins(
             self._moved(params, self.test_products, self.test_gram), self.test
         )
 
@@ -254,24 +251,7 @@ class GramForm(AbstractReducedForm):
         return start[0] + gram @ params.value, start[1] + gram @ params.attention
 
 
-def _margins(products, data: TwoTokenData) -> MarginView:
-    """Margins under softmax attention, with no token's inner products written out."""
-    value, attention = products
-    width = attention.shape[-1] // 2
-    (q1, q2), (k1, k2) = (
-        data.split(attention[:, :width]),
-        data.split(attention[:, width:]),
-    )
-    w, (v1, v2) = data.weight, data.split(value)
-    # z_l: how much more token l attends to the first token than to the second.
-    z1 = w * w * (q1 * k1).sum(-1) - w * (q1 * k2).sum(-1)
-    z2 = w * (q2 * k1).sum(-1) - (q2 * k2).sum(-1)
-    s1 = jax.nn.sigmoid(z1) + jax.nn.sigmoid(z2)
-    s2 = jax.nn.sigmoid(-z1) + jax.nn.sigmoid(-z2)
-    return MarginView(data.labels * (s1 * w * v1 + s2 * v2))
-
-
-def _near_zero(tokens: Gradients, data: TwoTokenData, exact: bool, copies=None):
+def _count_near_zero(tokens: Gradients, data: TwoTokenData, exact: bool, copies=None):
     """Counts for the value, the query and the key, in the arithmetic that is used."""
     copies = jnp.ones(data.basis.shape[1]) if copies is None else copies
     counts = []
@@ -280,5 +260,5 @@ def _near_zero(tokens: Gradients, data: TwoTokenData, exact: bool, copies=None):
         if exact:
             rows = row_gradients(part, data)
             basis, factor = column_scaled(basis, rows.log_scale), rows.factor
-        counts.append(near_zero(basis, factor, copies.astype(basis.dtype)))
+        counts.append(count_near_zero(basis, factor, copies.astype(basis.dtype)))
     return jnp.stack(counts)

@@ -17,12 +17,12 @@ from piste.values import option
 
 from .two_layer import TwoLayer, TwoLayerWeights
 
-EPSILON = 1e-12
+LENGTH_EPSILON = 1e-12
 """Added to squared lengths: a token of zeros stays zero, with a finite gradient."""
 
 
 class HiddenWeights(eqx.Module):
-    r"""$W_Q, W_K, W_V$, a neuron a row, and $W_O$, which leads back to the tokens."""
+    r"""$W_Q, W_K, W_V$, one row per neuron, and $W_O$, which leads back to the tokens."""
 
     query: Float[Array, "neuron dimension"]
     key: Float[Array, "neuron dimension"]
@@ -38,12 +38,12 @@ class StackWeights(eqx.Module):
 
     def arrays(self) -> dict[str, Array]:
         """All matrices by name; the hidden layers are numbered."""
-        found = dict(vars(self.readout))
+        matrices = dict(vars(self.readout))
         for depth, layer in enumerate(self.hidden):
-            found |= {
-                f"hidden_{depth}_{name}": part for name, part in vars(layer).items()
+            matrices |= {
+                f"hidden_{depth}_{name}": matrix for name, matrix in vars(layer).items()
             }
-        return found
+        return matrices
 
 
 @model("stack")
@@ -78,8 +78,8 @@ class Stack(AbstractModel):
     def __post_init__(self):
         for name in ("key_width", "value_width"):
             if getattr(self, name) % self.heads:
-                rule = f"must be a multiple of heads = {self.heads}"
-                raise field_error(name, getattr(self, name), rule)
+                expected = f"must be a multiple of heads = {self.heads}"
+                raise field_error(name, getattr(self, name), expected)
 
     def draw_weights(self, task: Any, *, key: Key[Array, ""]) -> "StackWeights":
         """The weights for tokens of the task's dimension."""
@@ -94,11 +94,13 @@ class Stack(AbstractModel):
         # The read-out splits the key in four, which takes the numbers 0 to 3.
         keys = [jax.random.fold_in(key, 4 + layer) for layer in range(self.depth - 1)]
         return StackWeights(
-            hidden=tuple(self._hidden(key=part, dimension=dimension) for part in keys),
+            hidden=tuple(
+                self._draw_hidden(key=one, dimension=dimension) for one in keys
+            ),
             readout=readout.init(key=key, dimension=dimension),
         )
 
-    def _hidden(self, *, key: Key[Array, ""], dimension: int) -> HiddenWeights:
+    def _draw_hidden(self, *, key: Key[Array, ""], dimension: int) -> HiddenWeights:
         query, key, value, output = jax.random.split(key, 4)
         sigma_0, path = self.init_scale / dimension**0.5, self.path_scale(dimension)
         keys, values = (self.key_width, dimension), (self.value_width, dimension)
@@ -133,7 +135,7 @@ def layer_norm(
     """
     centred = tokens - tokens.mean(-1, keepdims=True)
     squares = (centred**2).sum(-1, keepdims=True)
-    return centred * jax.lax.rsqrt(squares + EPSILON)
+    return centred * jax.lax.rsqrt(squares + LENGTH_EPSILON)
 
 
 class LayerView(eqx.Module):
@@ -163,7 +165,7 @@ def stack_form(
         s = s if nudges is None else s + nudges[depth]
         views.append(LayerView(read, s))
         if isinstance(layer, HiddenWeights):
-            update = _mixed(model, layer, read, s) @ layer.output.T
+            update = _mix_values(model, layer, read, s) @ layer.output.T
             tokens = tokens + update if model.residual else update
     values = _mean_values(model, weights.readout) @ read.T
     return (s.sum(1) * values).sum(), tuple(views)
@@ -180,13 +182,13 @@ def _attention(
     return jax.vmap(kernel or KERNELS[model.kernel])(queries, keys)
 
 
-def _mixed(
+def _mix_values(
     model: Stack,
     layer: HiddenWeights,
     tokens: Float[Array, "token dimension"],
     attention: Float[Array, "head token token"],
 ) -> Float[Array, "token value_neuron"]:
-    """What each token gathers: all heads' values side by side."""
+    """Average the values by attention; those of all heads are side by side."""
     mixed = attention @ by_head(model, tokens @ layer.value.T)
     return mixed.swapaxes(0, 1).reshape(tokens.shape[0], -1)
 

@@ -13,7 +13,7 @@ from piste.values import option
 
 
 class TwoLayerWeights(eqx.Module):
-    r"""The trained matrices $W_{V,1}, W_{V,-1}, W_Q, W_K$, a neuron a row."""
+    r"""The trained matrices $W_{V,1}, W_{V,-1}, W_Q, W_K$, one row per neuron."""
 
     value_plus: Float[Array, "value_neuron dimension"]
     value_minus: Float[Array, "value_neuron dimension"]

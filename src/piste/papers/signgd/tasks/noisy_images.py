@@ -30,7 +30,7 @@ class Images(eqx.Module):
     train: Pool
     test: Pool
     digest: str = eqx.field(static=True, default="")
-    """What tells the data set from others."""
+    """A digest of the data set, which tells it from others."""
 
 
 def _rms(images: Float[Array, "image dimension"]) -> Float[Array, ""]:
@@ -48,8 +48,8 @@ def _gaussian(task, key, size, other) -> Float[Array, "noise dimension"]:
 
 def _sparse(task, key, size, other) -> Float[Array, "noise dimension"]:
     r"""Draw $s$ pixels without replacement, each $N(0, 1/s)$; $s$ may be traced."""
-    place_key, normal_key = jax.random.split(key)
-    bits = jax.random.bits(place_key, (size, task.dimension), jnp.uint32)
+    pixel_key, normal_key = jax.random.split(key)
+    bits = jax.random.bits(pixel_key, (size, task.dimension), jnp.uint32)
     count = jnp.clip(jnp.round(task.noise_share * task.dimension), 1, task.dimension)
     last = jnp.sort(bits, -1)[:, count.astype(int) - 1]
     normals = jax.random.normal(normal_key, (size, task.dimension))
@@ -61,8 +61,8 @@ def _correlated(task, key, size, other) -> Float[Array, "noise dimension"]:
 
     The correlation is a product over height and width, so one root serves both.
     """
-    place = jnp.arange(task.side, dtype=float)
-    distance = (place[:, None] - place) / task.correlation_length
+    pixels = jnp.arange(task.side, dtype=float)
+    distance = (pixels[:, None] - pixels) / task.correlation_length
     levels, vectors = jnp.linalg.eigh(jnp.exp(-(distance**2) / 2))
     root = (vectors * jnp.sqrt(jnp.maximum(levels, 0))) @ vectors.T
     normals = jax.random.normal(key, (size, task.side, task.side))
@@ -71,8 +71,8 @@ def _correlated(task, key, size, other) -> Float[Array, "noise dimension"]:
 
 def _patch(task, key, size, other) -> Float[Array, "noise dimension"]:
     """Images of all other classes, drawn with replacement."""
-    place = jax.random.randint(key, (size,), 0, other.shape[0])
-    return jnp.asarray(jnp.asarray(other)[place], float)
+    indices = jax.random.randint(key, (size,), 0, other.shape[0])
+    return jnp.asarray(jnp.asarray(other)[indices], float)
 
 
 NOISES = {
@@ -118,11 +118,11 @@ class NoisyImages(AbstractTask):
 
     def __post_init__(self):
         if self.positive_class == self.negative_class:
-            rule = f"must differ from positive-class = {self.positive_class}"
-            raise field_error("negative_class", self.negative_class, rule)
+            expected = f"must differ from positive-class = {self.positive_class}"
+            raise field_error("negative_class", self.negative_class, expected)
         if self.samples % 2:
-            rule = "must be even: one half for each class"
-            raise field_error("samples", self.samples, rule)
+            expected = "must be even: one half for each class"
+            raise field_error("samples", self.samples, expected)
 
     @property
     def side(self) -> int:
@@ -147,17 +147,17 @@ class NoisyImages(AbstractTask):
         )
         self._check_classes(chosen)
         self._check_sizes(chosen)
-        return _rescaled(chosen) if self.noise == "patch" else chosen
+        return _rescale_others(chosen) if self.noise == "patch" else chosen
 
     def _check_sizes(self, chosen: Images) -> None:
         half = min(len(chosen.train.plus), len(chosen.train.minus))
         if self.samples > 2 * half:
-            rule = f"must be at most {2 * half}: {self._described(chosen.train)}"
-            raise field_error("samples", self.samples, rule)
-        most = len(chosen.test.plus) + len(chosen.test.minus)
-        if self.test_samples > most:
-            rule = f"must be at most {most}: {self._described(chosen.test)}"
-            raise field_error("test_samples", self.test_samples, rule)
+            expected = f"must be at most {2 * half}: {self._describe(chosen.train)}"
+            raise field_error("samples", self.samples, expected)
+        available = len(chosen.test.plus) + len(chosen.test.minus)
+        if self.test_samples > available:
+            expected = f"must be at most {available}: {self._describe(chosen.test)}"
+            raise field_error("test_samples", self.test_samples, expected)
 
     def _pool(self, images: np.ndarray, labels: np.ndarray) -> Pool:
         plus, minus = labels == self.positive_class, labels == self.negative_class
@@ -166,18 +166,18 @@ class NoisyImages(AbstractTask):
 
     def _check_classes(self, images: Images) -> None:
         for part, pool in (("training", images.train), ("test", images.test)):
-            for name, found in (("positive", pool.plus), ("negative", pool.minus)):
-                if not len(found):
+            for name, of_class in (("positive", pool.plus), ("negative", pool.minus)):
+                if not len(of_class):
                     field = f"{name}_class"
-                    rule = f"has no {part} images in {self.dataset}"
-                    raise field_error(field, getattr(self, field), rule)
+                    expected = f"has no {part} images in {self.dataset}"
+                    raise field_error(field, getattr(self, field), expected)
             if self.noise == "patch" and not len(pool.other):
-                rule = f"{self.dataset} has no {part} images of another class"
-                raise field_error("noise", self.noise, rule)
+                expected = f"{self.dataset} has no {part} images of another class"
+                raise field_error("noise", self.noise, expected)
 
-    def _described(self, pool: Pool) -> str:
+    def _describe(self, pool: Pool) -> str:
         counts = (self.positive_class, pool.plus), (self.negative_class, pool.minus)
-        shares = (f"{len(found)} of class {label}" for label, found in counts)
+        shares = (f"{len(images)} of class {label}" for label, images in counts)
         return f"{self.dataset} has {' and '.join(shares)}"
 
     def datasets(
@@ -185,30 +185,32 @@ class NoisyImages(AbstractTask):
     ) -> tuple[TwoTokenData, TwoTokenData]:
         """Draw the training and the test set; floats and the seed may be traced."""
         choice_key, noise_key = jax.random.split(stream(seed, Stream.DATA))
-        raw, labels = self._training(images.train, choice_key)
+        raw, labels = self._draw_training(images.train, choice_key)
         norm = _rms(raw)
-        noise = self._noise(noise_key, labels.size, images.train, norm)
-        train = _two_tokens(self._normalised(raw, norm), noise, labels)
+        noise = self._draw_noise(noise_key, labels.size, images.train, norm)
+        train = _two_tokens(self._normalise(raw, norm), noise, labels)
 
         choice_key, noise_key = jax.random.split(stream(seed, Stream.TEST))
-        raw, labels = self._testing(images.test, choice_key)
-        noise = self._noise(noise_key, labels.size, images.test, norm)
-        return train, _two_tokens(self._normalised(raw, norm), noise, labels)
+        raw, labels = self._draw_test(images.test, choice_key)
+        noise = self._draw_noise(noise_key, labels.size, images.test, norm)
+        return train, _two_tokens(self._normalise(raw, norm), noise, labels)
 
-    def _training(self, pool: Pool, key: Key[Array, ""]):
+    def _draw_training(self, pool: Pool, key: Key[Array, ""]):
         plus_key, minus_key = jax.random.split(key)
         half = self.samples // 2
-        plus = _chosen(pool.plus, plus_key, half)
-        return _labelled(plus, _chosen(pool.minus, minus_key, half))
+        plus = _draw_without_replacement(pool.plus, plus_key, half)
+        return _join_classes(
+            plus, _draw_without_replacement(pool.minus, minus_key, half)
+        )
 
-    def _testing(self, pool: Pool, key: Key[Array, ""]):
-        raw, labels = _labelled(pool.plus, pool.minus)
+    def _draw_test(self, pool: Pool, key: Key[Array, ""]):
+        raw, labels = _join_classes(pool.plus, pool.minus)
         if not self.test_samples:
             return raw, labels
         chosen = jax.random.permutation(key, labels.size)[: self.test_samples]
         return raw[chosen], labels[chosen]
 
-    def _normalised(self, raw, norm):
+    def _normalise(self, raw, norm):
         """Scale images; ``norm`` is the RMS norm of those in the training set."""
         if self.normalisation == "none":
             return raw
@@ -217,13 +219,13 @@ class NoisyImages(AbstractTask):
         lengths = jnp.linalg.norm(raw, axis=-1, keepdims=True)
         return raw / jnp.where(lengths == 0, 1, lengths)
 
-    def _noise(self, key, size, pool, norm):
+    def _draw_noise(self, key, size, pool, norm):
         unit = NOISES[self.noise](self, key, size, pool.other)
         signal = norm if self.normalisation == "none" else 1.0
         return unit * (signal / self.snr)
 
 
-def _rescaled(images: Images) -> Images:
+def _rescale_others(images: Images) -> Images:
     """Bring the images of other classes to RMS norm 1, that of the training part."""
     norm = np.sqrt((images.train.other**2).sum(-1, dtype=float).mean())
     scale = np.float32(1 / norm)
@@ -231,12 +233,12 @@ def _rescaled(images: Images) -> Images:
     return eqx.tree_at(lambda tree: (tree.train.other, tree.test.other), images, others)
 
 
-def _chosen(images, key: Key[Array, ""], count: int):
+def _draw_without_replacement(images, key: Key[Array, ""], count: int):
     """Draw images without replacement."""
     return jnp.asarray(images)[jax.random.permutation(key, images.shape[0])[:count]]
 
 
-def _labelled(plus, minus):
+def _join_classes(plus, minus):
     """Both classes in one array, the first with label +1, the second with −1."""
     images = jnp.concatenate([jnp.asarray(plus, float), jnp.asarray(minus, float)])
     return images, jnp.where(jnp.arange(len(images)) < len(plus), 1.0, -1.0)

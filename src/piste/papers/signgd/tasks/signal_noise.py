@@ -16,9 +16,9 @@ from .two_token import TwoTokenData
 
 def _sparse(task, keys, size, common) -> Float[Array, "sample dimension"]:
     r"""The paper's: $s$ coordinates without replacement, each $N(0, \sigma_p^2)$."""
-    place_key, normal_key = keys
+    coordinate_key, normal_key = keys
     normals = jax.random.normal(normal_key, (size, task.noise_coordinates))
-    return task.scatter(task.places(place_key, size), normals)
+    return task.scatter(task.draw_coordinates(coordinate_key, size), normals)
 
 
 def _correlated(task, keys, size, common) -> Float[Array, "sample dimension"]:
@@ -27,18 +27,18 @@ def _correlated(task, keys, size, common) -> Float[Array, "sample dimension"]:
     An AR(1) sequence over all coordinates, of which only $s$ are seen: from one to the
     next at distance $r$ it is $z' = \rho^r z + \sqrt{1 - \rho^{2r}}\,\epsilon$.
     """
-    place_key, normal_key = keys
-    places = jnp.sort(task.places(place_key, size), -1)
+    coordinate_key, normal_key = keys
+    coordinates = jnp.sort(task.draw_coordinates(coordinate_key, size), -1)
     normals = jax.random.normal(normal_key, (size, task.noise_coordinates))
-    kept = task.noise_correlation ** jnp.diff(places, axis=-1).astype(float)
+    correlation = task.noise_correlation ** jnp.diff(coordinates, axis=-1).astype(float)
 
     def follow(z, step):
-        kept, fresh = step
-        z = kept * z + jnp.sqrt(1 - kept**2) * fresh
+        correlation, fresh = step
+        z = correlation * z + jnp.sqrt(1 - correlation**2) * fresh
         return z, z
 
-    _, rest = jax.lax.scan(follow, normals[:, 0], (kept.T, normals[:, 1:].T))
-    return task.scatter(places, jnp.concatenate([normals[:, :1], rest.T], -1))
+    _, rest = jax.lax.scan(follow, normals[:, 0], (correlation.T, normals[:, 1:].T))
+    return task.scatter(coordinates, jnp.concatenate([normals[:, :1], rest.T], -1))
 
 
 def _shared(task, keys, size, common) -> Float[Array, "sample dimension"]:
@@ -48,14 +48,14 @@ def _shared(task, keys, size, common) -> Float[Array, "sample dimension"]:
     $g \sim N(0, 1)$. The unit vector $u$ is a sparse draw too, so that sparsity stays
     and orthogonality alone is lost.
     """
-    place_key, normal_key = keys
-    normal_key, along_key = jax.random.split(normal_key)
-    own = _sparse(task, (place_key, normal_key), size, common)
+    coordinate_key, normal_key = keys
+    normal_key, amplitude_key = jax.random.split(normal_key)
+    own = _sparse(task, (coordinate_key, normal_key), size, common)
     direction = _sparse(task, jax.random.split(common), 1, common)[0]
     direction = task.noise_scale * direction / jnp.linalg.norm(direction)
-    along = jax.random.normal(along_key, (size, 1))
+    amplitudes = jax.random.normal(amplitude_key, (size, 1))
     share = task.noise_shared
-    return jnp.sqrt(1 - share) * own + jnp.sqrt(share) * along * direction
+    return jnp.sqrt(1 - share) * own + jnp.sqrt(share) * amplitudes * direction
 
 
 NOISES = {"sparse": _sparse, "correlated": _correlated, "shared": _shared}
@@ -91,8 +91,8 @@ class SignalNoise(AbstractTask):
 
     def __post_init__(self):
         if self.noise_coordinates >= self.dimension:
-            rule = f"must be between 1 and dimension − 1 = {self.dimension - 1}"
-            raise field_error("noise_coordinates", self.noise_coordinates, rule)
+            expected = f"must be between 1 and dimension − 1 = {self.dimension - 1}"
+            raise field_error("noise_coordinates", self.noise_coordinates, expected)
 
     def datasets(
         self, loaded: None, *, seed: int | Int[Array, ""]
@@ -122,19 +122,21 @@ class SignalNoise(AbstractTask):
 
     def scatter(
         self,
-        places: Int[Array, "sample noise_coordinate"],
+        coordinates: Int[Array, "sample noise_coordinate"],
         normals: Float[Array, "sample noise_coordinate"],
     ) -> Float[Array, "sample dimension"]:
-        r"""Noise with standard normal values at their places, scaled by $\sigma_p$."""
-        size = places.shape[0]
+        r"""Put standard normal values at their coordinates, scaled by $\sigma_p$."""
+        size = coordinates.shape[0]
         sigma_p = self.noise_scale / self.noise_coordinates**0.5
         zeros = jnp.zeros((size, self.dimension))
-        return zeros.at[jnp.arange(size)[:, None], 1 + places].set(sigma_p * normals)
+        return zeros.at[jnp.arange(size)[:, None], 1 + coordinates].set(
+            sigma_p * normals
+        )
 
-    def places(
+    def draw_coordinates(
         self, key: Key[Array, ""], size: int
     ) -> Int[Array, "sample noise_coordinate"]:
-        """Draw s of the d − 1 coordinates without replacement: those with the largest keys.
+        """Draw s of the d − 1 noise coordinates without replacement: the largest keys.
 
         Thirty random bits, read as a positive normal float, sort as the integer does;
         XLA has a fast selection for float32 alone.

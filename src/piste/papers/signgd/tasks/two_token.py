@@ -1,4 +1,4 @@
-"""Data of two tokens a sample, stored once per distinct vector.
+"""Data of two tokens per sample, stored once per distinct vector.
 
 Every weight enters the loss through its inner products with the tokens. Tokens that
 share a vector (all signals are ±μ) share a row of ``basis``, so the inner products of
@@ -30,7 +30,7 @@ class TwoTokenData(eqx.Module):
     def split(
         self, products: Float[Array, "row *neuron"]
     ) -> tuple[Float[Array, "first *neuron"], Float[Array, "sample *neuron"]]:
-        """What belongs to the rows of the first tokens, and to those of the second."""
+        """Split what belongs to basis rows by token: the first ones, and the second."""
         return products[: -self.labels.size], products[-self.labels.size :]
 
     def expand(
@@ -59,11 +59,11 @@ class TwoTokenData(eqx.Module):
         return jnp.stack([jnp.broadcast_to(first, second.shape), second])
 
     def arrays(self) -> dict[str, Array]:
-        """The tokens and labels, written out."""
+        """The tokens and labels by name, for readers outside piste."""
         return {"tokens": self.tokens(), "labels": self.labels}
 
     def tokens(self) -> Float[Array, "sample token dimension"]:
-        """The samples written out."""
+        """All tokens of all samples, in full."""
         return self.expand(self.basis).swapaxes(0, 1)
 
     def _weighted(self, first: Float[Array, "first *neuron"]):

@@ -12,7 +12,7 @@ from piste.errors import InputError
 from piste.papers.signgd.tasks.noisy_images import NOISES, NoisyImages
 from piste.values import from_json, to_json
 
-DATA = Path(__file__).parents[2].parent / "shared" / "data"
+DATA = Path(__file__).parents[4].parent / "shared" / "data"
 needs_mnist = pytest.mark.skipif(
     not (DATA / "mnist").is_dir(), reason="the MNIST files are not in shared/data"
 )

@@ -4,14 +4,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from piste.papers.decision_lists.probes import ListView
-from piste.papers.signgd.probes import PROBES, MarginView
 from piste.probes.classification import SetScores
-
-
-def test_margins_that_are_no_numbers_have_no_error():
-    (error,) = (probe for probe in PROBES if probe.name == "test_error")
-    assert float(error.compute(MarginView(jnp.array([1.0, -1.0])))) == 0.5
-    assert np.isnan(error.compute(MarginView(jnp.array([1.0, jnp.nan]))))
 
 
 def test_logits_that_are_no_numbers_have_no_accuracy():

@@ -10,8 +10,8 @@ import pytest
 
 from piste import training
 from piste.papers.signgd.forms.closed_form import (
+    count_near_zero,
     exact_sign,
-    near_zero,
     row_gradients,
     token_gradients,
 )
@@ -195,13 +195,18 @@ def test_near_zero_on_a_case_by_hand():
     basis = jnp.array([[1.0, 1.0, 0.3, 0.0], [1.0, 0.0, 0.1, 0.0]])
     factor = jnp.array([[1.0, 2.0, 0.0], [-1.0, 1.0, 0.0]])
     # neuron 0: 1 − 1 at the first coordinate; neuron 2: zero at all three present.
-    assert near_zero(basis, factor, jnp.ones(4)) == 4
-    assert near_zero(basis, factor, jnp.array([5.0, 1.0, 1.0, 9.0])) == 5 + 5 + 1 + 1
+    assert count_near_zero(basis, factor, jnp.ones(4)) == 4
+    assert (
+        count_near_zero(basis, factor, jnp.array([5.0, 1.0, 1.0, 9.0])) == 5 + 5 + 1 + 1
+    )
     # 3 · 0.1 − 0.3 is 5.6e−17 in floating point: undecided.
     rounding = jnp.array([[1.0], [-3.0]])
-    assert near_zero(basis[:, 2:3], rounding, jnp.ones(1)) == 1
-    assert near_zero(basis[:, 2:3], rounding * (1 + 1e-9), jnp.ones(1)) == 1
-    assert near_zero(basis[:, 2:3], jnp.array([[1.0], [-3.000001]]), jnp.ones(1)) == 0
+    assert count_near_zero(basis[:, 2:3], rounding, jnp.ones(1)) == 1
+    assert count_near_zero(basis[:, 2:3], rounding * (1 + 1e-9), jnp.ones(1)) == 1
+    assert (
+        count_near_zero(basis[:, 2:3], jnp.array([[1.0], [-3.000001]]), jnp.ones(1))
+        == 0
+    )
 
 
 def silenced(begun):

@@ -19,7 +19,7 @@ from support.small import finish, forms_of, run, small, start
 
 RULES = ("signgd", "gd", "normalised-gd", "adam", "lion")
 PAIRS = [(rule, form) for rule in RULES for form in forms_of(rule) if form != "full"]
-FREE = "near_zero_gradients"
+ARITHMETIC_PROBE = "near_zero_gradients"
 """The one probe that depends on the arithmetic; the Gram form has none of it."""
 
 
@@ -34,9 +34,11 @@ def test_which_forms_hold():
 
 
 def assert_alike(one, other, slack):
-    assert set(one.records) - {FREE} == set(other.records) - {FREE}
+    assert set(one.records) - {ARITHMETIC_PROBE} == set(other.records) - {
+        ARITHMETIC_PROBE
+    }
     for name in one.records:
-        if name != FREE:
+        if name != ARITHMETIC_PROBE:
             assert_close(one.records[name], other.records[name], slack=slack)
 
 
@@ -55,14 +57,16 @@ def test_merged_coordinates_train_as_single_ones(rule, monkeypatch):
     monkeypatch.setattr(
         two_token,
         "support_blocks",
-        lambda basis, merge, least: support_blocks(basis, False),
+        lambda basis, merge, minimum_width: support_blocks(basis, False),
     )
     experiment = small(rule, form="reduced")
     system = training.build(experiment)
     assert float(system.form.copies.max()) == 1 < float(merged.system.form.copies.max())
     single = finish(system, training.Plan.of(experiment))
     assert_alike(single, merged, slack=1)
-    np.testing.assert_array_equal(single.records[FREE], merged.records[FREE])
+    np.testing.assert_array_equal(
+        single.records[ARITHMETIC_PROBE], merged.records[ARITHMETIC_PROBE]
+    )
 
 
 def test_blocks_cover_each_coordinate_of_the_data_once():
@@ -82,7 +86,7 @@ def test_the_last_records_are_those_of_the_dense_oracle(rule):
     truth = observed(begun, full.state.params)
     for form in forms_of(rule):
         records = run(small(rule, form=form)).records
-        assert set(records) - {FREE} == set(truth)
+        assert set(records) - {ARITHMETIC_PROBE} == set(truth)
         for name in truth:
             assert_close(records[name][-1], truth[name], slack=100)
 
