@@ -8,12 +8,12 @@ import numpy as np
 from piste.papers.kernels import presets
 from piste.papers.kernels.models import KernelLayer
 from piste.papers.kernels.results._descents import (
+    LOSS,
     descend,
     draw_starts,
     theorem_1_constants,
     value_floors,
 )
-from piste.papers.kernels.results.theorem_1._constants import loss_only
 from piste.papers.kernels.theory import convergence_theorem
 from piste.testing import assert_close
 from piste.training import build
@@ -37,7 +37,7 @@ def test_a_batched_descent_is_the_residual_recursion():
     """W^V alone: R ← R − η Σ_h B_h B_hᵀ R W_h^Oᵀ W_h^O, in NumPy."""
     data, weights = draw_starts(presets.REGRESSION, KernelLayer(heads=2), SEEDS)
     rates, times = jnp.array([0.01, 0.02, 0.03]), np.array([0, 1, 7])
-    found = descend("softmax", "V", (data, weights), rates, times, loss_only)["loss"]
+    found = descend("softmax", "V", (data, weights), rates, times, (LOSS,))["loss"]
     for seed in SEEDS:
         b = features_by_head(data.tokens[seed], weights, seed)
         norms = (np.asarray(weights.output[seed]) ** 2).sum((1, 2))

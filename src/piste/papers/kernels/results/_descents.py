@@ -6,7 +6,6 @@ training here: a draw does not depend on the kernel, nor constants on what is tr
 
 import dataclasses
 import functools
-from collections.abc import Callable
 
 import jax
 import jax.numpy as jnp
@@ -15,8 +14,9 @@ from jaxtyping import Array, Float, Int
 
 from piste.attention import KERNELS, softmax
 from piste.experiment import Schedule
+from piste.probes import Probe
 from piste.rules import GD
-from piste.training import System
+from piste.training import Plan, System, train_cells
 
 from ..forms import RegressionForm
 from ..models import (
@@ -37,8 +37,7 @@ from ..theory import (
     query_theorem,
 )
 
-Measure = Callable[[RegressionView], dict[str, Array]]
-"""Measures a layer at a recorded step, as arrays by name."""
+LOSS = Probe("loss", "$f$", "loss of all sequences", RegressionView.loss)
 
 
 def draw_starts(
@@ -125,25 +124,15 @@ def descend(
     start: tuple[RegressionData, KernelWeights],
     learning_rates: Float[Array, " seed"],
     times: Int[np.ndarray, " record"],
-    measure: Measure,
+    probes: tuple[Probe, ...],
 ) -> dict[str, np.ndarray]:
     """Train all seeds by gradient descent, each with its own η; measure at some steps."""
-    gaps = jnp.asarray(np.diff(times, prepend=0))
-    rates = jnp.asarray(learning_rates)
-    measured = _descend(*start, rates, gaps, kernel, train, measure)
-    return {name: np.asarray(series) for name, series in measured.items()}
-
-
-@functools.partial(jax.jit, static_argnames=("kernel", "train", "measure"))
-def _descend(data, weights, rates, gaps, kernel, train, measure):
-    def one(data, weights, rate):
-        form = RegressionForm(weights, data, kernel, train)
-        system = System(form, GD(learning_rate=rate))
-
-        def record(state, gap):
-            state = system.advance(state, gap)
-            return state, measure(form.view(state.params))
-
-        return jax.lax.scan(record, system.start(), gaps)[1]
-
-    return jax.vmap(one)(data, weights, rates)
+    data, weights = start
+    form = RegressionForm(weights, data, kernel, train)
+    # Its one number becomes as many as there are seeds.
+    rule = jax.tree.map(lambda rate: jnp.asarray(learning_rates), GD())
+    names = tuple(probe.name for probe in probes)
+    system = System(form, rule, only=names, brought=probes)
+    plan = Plan(times, np.zeros(times.size, bool), times.size)
+    (chunk,) = train_cells(system, plan)
+    return chunk.records

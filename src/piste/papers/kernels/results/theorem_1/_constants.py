@@ -10,7 +10,6 @@ import xarray as xr
 from piste.claims import Condition
 
 from ...presets import COMPARED_KERNELS
-from ...probes import RegressionView
 from ...theory import (
     FULL_RANK,
     RESOLVED,
@@ -31,11 +30,6 @@ CONSTANTS = (
 def kernels_and_heads(heads: tuple[int, ...]) -> list[tuple[str, int]]:
     """Every kernel with every number of heads: one part of a calculation for each."""
     return list(itertools.product(COMPARED_KERNELS, heads))
-
-
-def loss_only(view: RegressionView) -> dict:
-    """Measure the loss of a layer."""
-    return {"loss": view.loss()}
 
 
 def constants(theorem: ConvergenceTheorem, kernel: str, seeds: range) -> dict:

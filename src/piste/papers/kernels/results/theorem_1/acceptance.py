@@ -18,9 +18,9 @@ from ...models import KernelLayer
 from ...presets import REGRESSION
 from ...theory import ATTAINED_RATE
 from ...thresholds import MAX_RATE_DEVIATION, MIN_LOG_FALL
-from .._descents import descend, draw_starts, recorded_steps, theorem_1_constants
+from .._descents import LOSS, descend, draw_starts, recorded_steps, theorem_1_constants
 from ..cells import FORMAT, by_shape, check_not_empty, missing_data_verdicts
-from ._constants import CONSTANTS, conditions, constants, kernels_and_heads, loss_only
+from ._constants import CONSTANTS, conditions, constants, kernels_and_heads
 
 
 @value
@@ -51,7 +51,7 @@ class Acceptance:
         start = draw_starts(task, model, seeds)
         theorem = theorem_1_constants(kernel, *start)
         times, rates = recorded_steps(self.steps, 32), theorem.learning_rate
-        losses = descend(kernel, "V", start, rates, times, loss_only)["loss"]
+        losses = descend(kernel, "V", start, rates, times, (LOSS,))["loss"]
         slopes = [-np.polyfit(times, np.log(row / row[0]), 1)[0] for row in losses]
         measured = {
             "measured_rate": ("cell", np.array(slopes)),

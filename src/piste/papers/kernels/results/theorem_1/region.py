@@ -10,19 +10,19 @@ import pandas as pd
 import xarray as xr
 
 from piste.claims import Claim, Condition, Verdict, compare, decide
+from piste.probes import Probe
 from piste.reproduction import Evidence, Table
 from piste.values import option, value
 
 from ...models import MATRICES, KernelLayer, KernelWeights
 from ...presets import REGRESSION
-from ...probes import RegressionView
 from ...thresholds import (
     EIGENVALUE_ROUNDING,
     MAX_NEGATIVE_CURVATURE,
     MAX_RELATIVE_MOVE,
     ZERO_LOSS,
 )
-from .._descents import descend, draw_starts, recorded_steps, theorem_1_constants
+from .._descents import LOSS, descend, draw_starts, recorded_steps, theorem_1_constants
 from ..cells import (
     FORMAT,
     by_shape,
@@ -65,21 +65,37 @@ class Region:
         start = draw_starts(REGRESSION, KernelLayer(heads=heads), seeds)
         theorem = theorem_1_constants(kernel, *start)
         times, rates = recorded_steps(self.steps, 1), theorem.learning_rate
-        run = descend(kernel, "QKV", start, rates, times, _measure)
+        run = descend(kernel, "QKV", start, rates, times, PROBES)
         numbers = constants(theorem, kernel, seeds) | _initial_norms(start[1])
         numbers |= {"reach": ("cell", np.asarray(theorem.reach))}
         numbers |= {name: (("cell", "step"), series) for name, series in run.items()}
         return xr.Dataset(numbers, {"step": times})
 
 
-def _measure(view: RegressionView) -> dict:
-    ends = view.hessian_extremes()
-    distances = {f"{name}_distance": view.distance(name) for name in LETTERS}
-    return distances | {
-        "loss": view.loss(),
-        "curvature_least": ends.smallest,
-        "curvature_largest": ends.largest,
-    }
+def _distance(name: str) -> Probe:
+    letter = LETTERS[name]
+    symbol = rf"$\|W^{letter}_t - W^{letter}_0\|$"
+    meaning = f"how far the {name} matrices have moved"
+    return Probe(f"{name}_distance", symbol, meaning, lambda view: view.distance(name))
+
+
+PROBES = (
+    *(_distance(name) for name in LETTERS),
+    LOSS,
+    Probe(
+        "curvature_least",
+        r"$\lambda_{\min}$",
+        "smallest eigenvalue of the Hessian",
+        lambda view: view.hessian_extremes().smallest,
+    ),
+    Probe(
+        "curvature_largest",
+        r"$\lambda_{\max}$",
+        "largest eigenvalue of the Hessian",
+        lambda view: view.hessian_extremes().largest,
+    ),
+)
+"""What is measured along the runs."""
 
 
 def _initial_norms(weights: KernelWeights) -> dict:

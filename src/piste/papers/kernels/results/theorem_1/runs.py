@@ -15,6 +15,7 @@ from ...presets import REGRESSION
 from ...theory import ConvergenceTheorem
 from ...thresholds import BOUND_ROUNDING, MAX_PROMISED_SHARE, ROUNDING_FLOOR
 from .._descents import (
+    LOSS,
     descend,
     draw_starts,
     recorded_steps,
@@ -22,7 +23,7 @@ from .._descents import (
     value_floors,
 )
 from ..cells import FORMAT, check_not_empty, labels
-from ._constants import bounds, constants, kernels_and_heads, loss_only
+from ._constants import bounds, constants, kernels_and_heads
 
 TRAINED_MATRICES = ("V", "QKV")
 """What is trained for Theorem 1, in this order: W^V alone, and all three matrices."""
@@ -63,7 +64,7 @@ class Transition:
         )
         batches: list[xr.Dataset] = []
         for train in TRAINED_MATRICES:
-            losses = descend(kernel, train, start, rates, times, loss_only)["loss"]
+            losses = descend(kernel, train, start, rates, times, (LOSS,))["loss"]
             own = {"train": labels(train, seeds), "loss": (("cell", "step"), losses)}
             batches.append(xr.Dataset(shared | own, {"step": times}))
         return xr.concat(batches, "cell")
@@ -104,7 +105,7 @@ class PromisedRuns:
         batches: list[xr.Dataset] = []
         for train in TRAINED_MATRICES:
             times = recorded_steps(self._steps(theorem, train), 32)
-            run = descend(kernel, train, start, rates, times, loss_only)
+            run = descend(kernel, train, start, rates, times, (LOSS,))
             losses = xr.DataArray(run["loss"], dims=("cell", "step"))
             path = xr.Dataset(bounds(theorem, times) | {"loss": losses})
             steps = ("cell", np.full(len(seeds), times[-1]))

@@ -9,6 +9,7 @@ import pandas as pd
 import xarray as xr
 
 from piste.errors import field_error
+from piste.probes import Probe
 from piste.reproduction import Evidence, Table
 from piste.values import option, value
 
@@ -18,6 +19,7 @@ from ...probes import RegressionView, resolution
 from ...theory import QueryTheorem
 from ...thresholds import ZERO_LOSS
 from .._descents import (
+    LOSS,
     descend,
     draw_starts,
     recorded_steps,
@@ -105,7 +107,7 @@ class Queries:
         batches: list[xr.Dataset] = []
         for rate in self.rates:
             rates = jnp.full(len(seeds), rate)
-            run = descend(model.kernel, "Q", start, rates, times, _measure)
+            run = descend(model.kernel, "Q", start, rates, times, PROBES)
             beta, bound = _along_path(theorem, run["jacobian_least"], rate, times)
             run["bound"] = bound
             series = {name: (("cell", "step"), given) for name, given in run.items()}
@@ -122,17 +124,43 @@ class Queries:
         return xr.concat(marked, "cell")
 
 
-def _measure(view: RegressionView) -> dict:
-    """Measure the loss, its gradient and the singular values of J_Q."""
-    values = view.jacobian_values(("query",))
+def _jacobian_value(index: int):
+    return lambda view: view.jacobian_values(("query",))[index]
+
+
+def _resolution(view: RegressionView):
     shape = view.data.targets.size, view.weights.query.size
-    return {
-        "loss": view.loss(),
-        "gradient_norm": view.gradient_norm(),
-        "jacobian_least": values[-1],
-        "jacobian_largest": values[0],
-        "jacobian_resolution": resolution(values[0], shape),
-    }
+    return resolution(view.jacobian_values(("query",))[0], shape)
+
+
+PROBES = (
+    LOSS,
+    Probe(
+        "gradient_norm",
+        r"$\|\nabla f\|$",
+        "norm of the gradient",
+        RegressionView.gradient_norm,
+    ),
+    Probe(
+        "jacobian_least",
+        r"$\sigma_{\min}(J_Q)$",
+        "smallest singular value of the Jacobian of the queries",
+        _jacobian_value(-1),
+    ),
+    Probe(
+        "jacobian_largest",
+        r"$\sigma_{\max}(J_Q)$",
+        "largest singular value of the Jacobian of the queries",
+        _jacobian_value(0),
+    ),
+    Probe(
+        "jacobian_resolution",
+        "",
+        "what a singular value decomposition resolves of it",
+        _resolution,
+    ),
+)
+"""What is measured along a path."""
 
 
 def _describe(model: KernelLayer, seeds: range) -> dict:
