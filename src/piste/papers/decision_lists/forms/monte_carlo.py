@@ -4,7 +4,7 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Key
 
-from ..tasks.decision_lists import Instance
+from ..tasks import Instance
 from .listed import Listed
 
 

@@ -10,11 +10,11 @@ from jaxtyping import Float, Int
 
 from piste.errors import field_error
 
-from ..tasks.decision_lists import Instance
+from ..tasks import Instance
 from .cases import Cases
 from .condensed import AbstractCondensed, columns_by_length, joined
 
-LONGEST_LIST = 20
+MAX_LIST_LENGTH = 20
 """A list of m makes 2^(m−1) cases."""
 
 
@@ -44,17 +44,17 @@ class Reduced(AbstractCondensed):
         return Reduced(cases, length=instance.length, repeats=False, **columns)
 
     @property
-    def engine(self) -> str:
-        """The engine's name."""
+    def form(self) -> str:
+        """The form's name."""
         return "reduced"
 
 
 def check_list_bound(longest: int) -> None:
     """Refuse lists that make too many cases."""
-    if longest > LONGEST_LIST:
+    if longest > MAX_LIST_LENGTH:
         cost = f"lists of {longest} make {2.0 ** (longest - 1):.2g} cases"
-        rule = f"at most {2 ** (LONGEST_LIST - 1)}; use monte-carlo"
-        raise field_error("engine", "reduced", f"{cost}, {rule}")
+        expected = f"at most {2 ** (MAX_LIST_LENGTH - 1)}; use monte-carlo"
+        raise field_error("form", "reduced", f"{cost}, {expected}")
 
 
 def subset_cases(vocabulary: int, length: int, m: int, bound: int) -> Cases:
