@@ -4,7 +4,7 @@ from piste.experiment import Experiment
 from piste.training import DRAWN, Needs, width_of
 
 from ..models import OneHot
-from ..tasks import DecisionLists
+from ..tasks import FEW_SETS, DecisionLists
 from ..tasks.sequences import COUNT_LIMIT, set_count
 from .choose import MAX_ROWS
 from .experiments import in_theorem_1
@@ -47,14 +47,14 @@ def list_form(experiment: Experiment) -> str:
     if in_theorem_1(experiment) and task.distribution == "iid":
         cases = case_count(task.length, task.list_bound)
         return "partitions" if cases <= MAX_CASES // 4 else "monte-carlo"
-    if task.distribution in ("dirichlet", "support"):
+    if task.distribution in ("dirichlet", *FEW_SETS):
         return "support"
     rows = task.length * _sets(task)
     return "enumeration" if rows <= MAX_ROWS else "monte-carlo"
 
 
 def _sets(task: DecisionLists) -> int:
-    if task.distribution == "support":
+    if task.distribution in FEW_SETS:
         return task.support_sets
     repeats = task.length - 1 if task.distribution == "iid" else 0
     return set_count(task.vocabulary + repeats, task.length)
@@ -62,7 +62,7 @@ def _sets(task: DecisionLists) -> int:
 
 def _drawn_sets(task: DecisionLists) -> float:
     """Numbers that the sets take while they are drawn, where they are listed."""
-    if task.distribution == "support":
+    if task.distribution in FEW_SETS:
         return task.support_sets * (5 * task.length + 25)  # as tuples in a Python set
     if task.distribution == "dirichlet":
         return _sets(task) * (3 * task.length + 4)
