@@ -80,7 +80,7 @@ def _theorem_1() -> tuple[Study, ...]:
             FirstPerfect(others, batch=45),
         ),
         CalculationStudy(
-            first_perfect_times.FEW_SETS,
+            first_perfect_times.WEIGHTED,
             "Theorem 1 on 30 random instances with Dirichlet weights on some sets",
             FirstPerfect(weighted),
         ),

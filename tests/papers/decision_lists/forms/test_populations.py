@@ -9,8 +9,8 @@ import pytest
 from piste.errors import InputError
 from piste.papers.decision_lists.forms import (
     MonteCarlo,
-    Partitions,
-    Reduced,
+    PartitionPopulation,
+    ReducedPopulation,
     choose_population_form,
     population_loss,
 )
@@ -21,7 +21,7 @@ from piste.papers.decision_lists.models import (
     matrix_logits,
 )
 from piste.papers.decision_lists.tasks import DISTRIBUTIONS, DecisionLists, Instance
-from piste.papers.decision_lists.tasks.sequences import Independent
+from piste.papers.decision_lists.tasks.sequences import IndependentTokens
 
 SCALE = 7.3
 
@@ -121,7 +121,7 @@ def test_columns_equal_the_literal_formula_with_a_permutation(distribution):
 def test_exchangeable_populations_equal_enumeration(distribution, size, length, bound):
     instance = draw(distribution, size, length, bound)
     short, full = population_loss(instance), population_loss(instance, "enumeration")
-    assert isinstance(short, (Reduced, Partitions))
+    assert isinstance(short, (ReducedPopulation, PartitionPopulation))
     shape = short.initial().shape
     scores = short.condense(
         short.expand(jax.random.normal(jax.random.key(2), shape), instance)
@@ -200,7 +200,7 @@ def test_the_choice_of_a_form():
 def test_tokens_of_unequal_probability_are_enumerated():
     probability = np.array([0.4, 0.3, 0.2, 0.1])
     lists = [(1, 0), (1,), (2,), (0, 2, 3)]
-    instance = Instance.of(lists, Independent(probability, 3))
+    instance = Instance.of(lists, IndependentTokens(probability, 3))
     assert choose_population_form(instance) == "enumeration"
     population = population_loss(instance)
     np.testing.assert_allclose(population.frequency, probability)

@@ -11,7 +11,7 @@ import pytest
 from piste.errors import InputError
 from piste.papers.decision_lists.tasks import DISTRIBUTIONS, DecisionLists, Instance
 from piste.papers.decision_lists.tasks.sequences import (
-    Independent,
+    IndependentTokens,
     PoissonSets,
     UniformSets,
     WeightedSets,
@@ -66,7 +66,7 @@ def test_rows_are_a_distribution_that_sampling_follows(distribution):
 
 
 def test_independent_rows_count_every_order():
-    sequences = Independent(np.array([0.5, 0.3, 0.2]), 3)
+    sequences = IndependentTokens(np.array([0.5, 0.3, 0.2]), 3)
     found = {tuple(row): p for row, p in zip(*sequences.rows(), strict=True)}
     for order in itertools.product(range(3), repeat=3):
         found[tuple(sorted(order))] -= sequences.probability[list(order)].prod()
@@ -168,7 +168,7 @@ SETS = np.array([[0, 1], [1, 2]])
             lambda: PoissonSets(np.array([1.0, 0.0]), 1),
             "weights = 0.0: must be greater than 0",
         ),
-        (lambda: Independent(np.array([0.9]), 2), "probability = sum 0.9"),
+        (lambda: IndependentTokens(np.array([0.9]), 2), "probability = sum 0.9"),
         (lambda: draw(vocabulary=4, list_bound=4), "list-bound = 4: must be below"),
         (
             lambda: draw(vocabulary=5, length=6),

@@ -10,7 +10,7 @@ import pytest
 from piste.papers.decision_lists.forms import population_loss
 from piste.papers.decision_lists.tasks import Instance
 from piste.papers.decision_lists.tasks.sequences import (
-    Independent,
+    IndependentTokens,
     UniformSets,
     WeightedSets,
 )
@@ -68,7 +68,11 @@ def listed_order(instance):
 
 def every_row(instance, repeats):
     size, n = instance.vocabulary, instance.length
-    kind = Independent(np.full(size, 1 / size), n) if repeats else UniformSets(size, n)
+    kind = (
+        IndependentTokens(np.full(size, 1 / size), n)
+        if repeats
+        else UniformSets(size, n)
+    )
     return kind.rows()[0]
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from piste.papers.decision_lists.tasks import DISTRIBUTIONS, Instance
-from piste.papers.decision_lists.tasks.sequences import Independent, WeightedSets
+from piste.papers.decision_lists.tasks.sequences import IndependentTokens, WeightedSets
 from piste.papers.decision_lists.theory import masses
 from support.decision_lists import draw_instance
 
@@ -41,7 +41,7 @@ def test_masses_are_sums_over_sequences(distribution, shape):
 
 def test_masses_of_unequal_tokens_and_of_listed_repetitions():
     lists = [(1, 0), (1,), (2,), (0, 2, 3)]
-    drawn = Independent(np.array([0.4, 0.3, 0.2, 0.1]), 3)
+    drawn = IndependentTokens(np.array([0.4, 0.3, 0.2, 0.1]), 3)
     listed = WeightedSets(*drawn.rows(), 4, repeats=True)
     one, other = (masses(Instance.of(lists, given)) for given in (drawn, listed))
     np.testing.assert_allclose(one.frequency, other.frequency, rtol=1e-12)

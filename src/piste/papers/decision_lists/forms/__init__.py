@@ -36,11 +36,11 @@ from .flow_problem import (
     event_height,
 )
 from .flow_records import margins_at, scores_at
-from .listed import Listed
+from .listed import ListedPopulation
 from .monte_carlo import Estimate, MonteCarlo
-from .partitions import Partitions
+from .partitions import PartitionPopulation
 from .perfection import PERFECT, Perfection, first_perfect
-from .reduced import Reduced
+from .reduced import ReducedPopulation
 
 __all__ = [
     "EVENT_MARGIN",
@@ -54,12 +54,12 @@ __all__ = [
     "Estimate",
     "FlowData",
     "JointLoss",
-    "Listed",
+    "ListedPopulation",
     "MonteCarlo",
-    "Partitions",
+    "PartitionPopulation",
     "Perfection",
     "Problem",
-    "Reduced",
+    "ReducedPopulation",
     "attention_gradient",
     "choose_population_form",
     "common_sizes",

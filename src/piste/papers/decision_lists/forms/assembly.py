@@ -16,10 +16,10 @@ from ..tasks import FEW_SETS, DecisionLists, Instance
 from ..theory import attention_theorem, value_theorem
 from ._base import AbstractPopulation
 from .choose import choose_population_form, population_loss
-from .condensed import AbstractCondensed
+from .condensed import AbstractCondensedPopulation
 from .experiments import in_theorem_1, parts_of
 from .form import MAX_RECORDED_VOCABULARY, AttentionForm, Lists, WeightsForm
-from .listed import Listed
+from .listed import ListedPopulation
 from .monte_carlo import MonteCarlo
 from .needs import list_needs
 
@@ -92,7 +92,9 @@ def _build(
     if isinstance(population, MonteCarlo):
         sampler = population
         population = sampler.draw(key=stream(experiment.seed, Stream.PROBE))
-    assert isinstance(population, Listed)  # the others hold for Theorem 1 alone
+    assert isinstance(
+        population, ListedPopulation
+    )  # the others hold for Theorem 1 alone
     return WeightsForm(initial.weights, population, lists, sampler, key, model.train)
 
 
@@ -104,7 +106,7 @@ def _score_rows(
     if size > MAX_RECORDED_VOCABULARY:
         return None
     own = np.arange(size)
-    if not isinstance(population, AbstractCondensed):
+    if not isinstance(population, AbstractCondensedPopulation):
         return own[:, None].repeat(size, 1)
     rows = np.full((size, size), lists.shape[1])
     for slot in range(lists.shape[1]):

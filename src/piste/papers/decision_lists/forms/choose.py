@@ -3,12 +3,12 @@
 from piste.errors import field_error
 
 from ..tasks import Instance
-from ..tasks.sequences import Independent, UniformSets, WeightedSets, count_text
+from ..tasks.sequences import IndependentTokens, UniformSets, WeightedSets, count_text
 from ._base import AbstractPopulation
-from .listed import Listed
+from .listed import ListedPopulation
 from .monte_carlo import MonteCarlo
-from .partitions import MAX_CASES, Partitions, case_count
-from .reduced import Reduced
+from .partitions import MAX_CASES, PartitionPopulation, case_count
+from .reduced import ReducedPopulation
 
 POPULATION_FORMS = (
     "auto",
@@ -47,10 +47,10 @@ def population_loss(
         raise field_error("form", form, "needs kernel softmax; use auto")
     if form == "reduced":
         _require(isinstance(instance.sequences, UniformSets), form, "uniform sets")
-        return Reduced.of(instance)
+        return ReducedPopulation.of(instance)
     if form == "partitions":
         _require(_has_equal_repeats(instance), form, "independent uniform tokens")
-        return Partitions.of(instance)
+        return PartitionPopulation.of(instance)
     if form == "support":
         finite = isinstance(instance.sequences, WeightedSets)
         _require(finite, form, "a finite support")
@@ -67,10 +67,10 @@ def exact_loss(instance: Instance, form: str = "auto") -> AbstractPopulation:
     return population
 
 
-def listed_loss(instance: Instance) -> Listed:
+def listed_loss(instance: Instance) -> ListedPopulation:
     """The loss as a function of all entries of $W$, whatever the distribution."""
     population = population_loss(instance, "enumeration")
-    assert isinstance(population, Listed)
+    assert isinstance(population, ListedPopulation)
     return population
 
 
@@ -91,19 +91,21 @@ def enumeration_rows(instance: Instance) -> int:
     return instance.length * instance.sequences.count()
 
 
-def _enumerated(instance: Instance, form: str, kernel: str) -> Listed:
+def _enumerated(instance: Instance, form: str, kernel: str) -> ListedPopulation:
     cost = enumeration_rows(instance)
     if cost > MAX_ROWS:
         uniform = isinstance(instance.sequences, UniformSets)
         other = "reduced (V = cP) or monte-carlo" if uniform else "monte-carlo"
         rows = f"{count_text(cost)} rows, at most {MAX_ROWS:.3g}"
         raise field_error("form", form, f"{rows}; use {other}")
-    return Listed.of(instance, *instance.sequences.rows(), kernel)
+    return ListedPopulation.of(instance, *instance.sequences.rows(), kernel)
 
 
 def _has_equal_repeats(instance: Instance) -> bool:
     """Whether tokens are independent and equally likely."""
-    return isinstance(instance.sequences, Independent) and instance.sequences.uniform
+    return (
+        isinstance(instance.sequences, IndependentTokens) and instance.sequences.uniform
+    )
 
 
 def _require(holds: bool, form: str, what: str) -> None:

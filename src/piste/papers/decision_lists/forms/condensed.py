@@ -19,7 +19,7 @@ from ._base import AbstractPopulation
 from .cases import Cases
 
 
-class AbstractCondensed(AbstractPopulation):
+class AbstractCondensedPopulation(AbstractPopulation):
     """What the populations of exchangeable tokens share."""
 
     lists: eqx.AbstractVar[Int[np.ndarray, "column slot"]]

@@ -18,7 +18,7 @@ from piste.probes import hessian_extremes
 
 from ..models import OneHotWeights
 from .flow_problem import FlowData
-from .listed import Listed
+from .listed import ListedPopulation
 
 
 class AbstractLoss(eqx.Module):
@@ -44,7 +44,7 @@ class AbstractLoss(eqx.Module):
 class JointLoss(AbstractLoss):
     r"""$\mathcal{L}(W, V)$ as a function of both matrices."""
 
-    population: Listed
+    population: ListedPopulation
 
     def loss(self, params: OneHotWeights) -> Float[Array, ""]:
         r"""$\mathcal{L}(W, V)$."""

@@ -22,7 +22,7 @@ from ..probes import (
 from ..tasks import Instance
 from ._base import AbstractPopulation
 from .flow_problem import Problem
-from .listed import Listed
+from .listed import ListedPopulation
 from .monte_carlo import MonteCarlo, estimate
 
 MAX_RECORDED_VOCABULARY = 128
@@ -112,7 +112,7 @@ class WeightsForm(AbstractForm):
     r"""$W$, $V$ or both, from any start, with any kernel; the other one stays."""
 
     weights: OneHotWeights
-    population: Listed
+    population: ListedPopulation
     """All sequences; or, where they are too many, a batch on which to measure."""
     lists: Lists
     sampler: MonteCarlo | None

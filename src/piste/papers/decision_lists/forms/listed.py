@@ -17,7 +17,7 @@ MAX_PRODUCT_VOCABULARY = 256
 """The largest vocabulary for which picking columns of $W$ is a product of matrices."""
 
 
-class Listed(AbstractPopulation):
+class ListedPopulation(AbstractPopulation):
     """Sequences with their probabilities; exact if they are all there are."""
 
     tokens: Int[Array | np.ndarray, "sequence position"]
@@ -38,11 +38,11 @@ class Listed(AbstractPopulation):
         tokens: Int[Array | np.ndarray, "sequence position"],
         probability: Float[Array | np.ndarray, " sequence"],
         kernel: str = "softmax",
-    ) -> "Listed":
+    ) -> "ListedPopulation":
         """Label the sequences: with NumPy, or, inside compiled programs, with JAX."""
         size = instance.vocabulary
         cases = _cases(instance, tokens, probability)
-        return Listed(
+        return ListedPopulation(
             tokens=tokens,
             labels=instance.labels(tokens),
             probability=probability,

@@ -19,7 +19,7 @@ from piste.errors import field_error
 from ..tasks import Instance
 from ..tasks.sequences import COUNT_LIMIT, count_text
 from .cases import Cases
-from .condensed import AbstractCondensed, columns_by_length, joined
+from .condensed import AbstractCondensedPopulation, columns_by_length, joined
 
 MAX_CASES = 500_000
 """Cases that are tabulated, at most."""
@@ -27,7 +27,7 @@ MAX_LENGTH = 64
 """A longer sequence makes more cases than that: 64 has 1.7 million partitions."""
 
 
-class Partitions(AbstractCondensed):
+class PartitionPopulation(AbstractCondensedPopulation):
     """The exact population of independent uniform tokens, to $n$ about 24."""
 
     cases: Cases
@@ -40,7 +40,7 @@ class Partitions(AbstractCondensed):
     repeats: bool = eqx.field(static=True)
 
     @staticmethod
-    def of(instance: Instance) -> "Partitions":
+    def of(instance: Instance) -> "PartitionPopulation":
         """Tabulate the cases of every length of list."""
         check_cost(instance)
         columns = columns_by_length(instance)
@@ -50,7 +50,9 @@ class Partitions(AbstractCondensed):
             for m in columns["list_lengths"]
         ]
         cases = joined(tables, columns["frequency"])
-        return Partitions(cases, length=instance.length, repeats=True, **columns)
+        return PartitionPopulation(
+            cases, length=instance.length, repeats=True, **columns
+        )
 
     @property
     def form(self) -> str:

@@ -12,13 +12,13 @@ from piste.errors import field_error
 
 from ..tasks import Instance
 from .cases import Cases
-from .condensed import AbstractCondensed, columns_by_length, joined
+from .condensed import AbstractCondensedPopulation, columns_by_length, joined
 
 MAX_LIST_LENGTH = 20
 """A list of m makes 2^(m−1) cases."""
 
 
-class Reduced(AbstractCondensed):
+class ReducedPopulation(AbstractCondensedPopulation):
     """The exact population of uniform sets, at any $L$ and $n$."""
 
     cases: Cases
@@ -31,7 +31,7 @@ class Reduced(AbstractCondensed):
     repeats: bool = eqx.field(static=True)
 
     @staticmethod
-    def of(instance: Instance) -> "Reduced":
+    def of(instance: Instance) -> "ReducedPopulation":
         """Tabulate the cases of every length of list."""
         check_list_bound(instance.list_bound)
         columns = columns_by_length(instance)
@@ -41,7 +41,9 @@ class Reduced(AbstractCondensed):
             for m in columns["list_lengths"]
         ]
         cases = joined(tables, columns["frequency"])
-        return Reduced(cases, length=instance.length, repeats=False, **columns)
+        return ReducedPopulation(
+            cases, length=instance.length, repeats=False, **columns
+        )
 
     @property
     def form(self) -> str:

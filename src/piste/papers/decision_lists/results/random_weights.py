@@ -1,4 +1,4 @@
-"""W and V from small random weights: does training become perfect?
+"""W and V from small random weights: whether training becomes perfect.
 
 The paper proves a local result and leaves this open.
 """

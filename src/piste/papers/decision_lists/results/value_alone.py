@@ -32,8 +32,8 @@ def _loss_fell(run: xr.Dataset) -> Condition:
     losses = np.asarray(run.train_loss, float)
     known = losses.size > 1 and bool(np.isfinite(losses[[0, -1]]).all())
     fell = known and bool(losses[-1] < losses[0])
-    words = f"loss {losses[0]:.3g} to {losses[-1]:.3g}" if known else "no losses"
-    return Condition("a loss that fell", fell, words)
+    detail = f"loss {losses[0]:.3g} to {losses[-1]:.3g}" if known else "no losses"
+    return Condition("a loss that fell", fell, detail)
 
 
 # --- V turns to P ---------------------------------------------------------------------

@@ -20,7 +20,7 @@ from piste.values import option
 from .sequences import (
     COUNT_LIMIT,
     AbstractSequences,
-    Independent,
+    IndependentTokens,
     PoissonSets,
     UniformSets,
     WeightedSets,
@@ -213,7 +213,7 @@ class DecisionLists(AbstractTask):
         if self.distribution == "uniform":
             return UniformSets(size, n)
         if self.distribution == "iid":
-            return Independent(np.full(size, 1 / size), n)
+            return IndependentTokens(np.full(size, 1 / size), n)
         if self.distribution == "poisson":
             weights = np.exp(self.weight_spread * rng.standard_normal(size))
             return PoissonSets(weights, n)

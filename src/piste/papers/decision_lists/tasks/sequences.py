@@ -181,7 +181,7 @@ class PoissonSets(AbstractSequences):
         return jnp.concatenate([start[None], rows])
 
 
-class Independent(AbstractSequences):
+class IndependentTokens(AbstractSequences):
     """Tokens drawn independently, with repetition."""
 
     probability: Float[np.ndarray, " token"]

@@ -21,7 +21,7 @@ from jaxtyping import Float
 from piste.errors import field_error
 
 from ..tasks import Instance
-from ..tasks.sequences import Independent, UniformSets, count_text
+from ..tasks.sequences import IndependentTokens, UniformSets, count_text
 
 MAX_SUMMED_TRIPLES = 50_000_000
 """(sequence, query, token) triples that are summed one by one, at most."""
@@ -50,7 +50,7 @@ def masses(instance: Instance) -> Masses:
     r"""Compute $\gamma_a$ and both $\delta$ of an instance."""
     if isinstance(instance.sequences, UniformSets):
         return _uniform_masses(instance)
-    if isinstance(instance.sequences, Independent):
+    if isinstance(instance.sequences, IndependentTokens):
         return _independent_masses(instance, instance.sequences.probability)
     return _listed_masses(instance)
 

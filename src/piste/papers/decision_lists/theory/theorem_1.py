@@ -30,9 +30,9 @@ class AttentionTheorem:
 
     def conditions(self, value_scale: float) -> tuple[Condition, ...]:
         """What is asked of $V$ and of the distribution; $W_0 = 0$ is asked apart."""
-        words = f"V = {value_scale:.4g} P, 4n log(L)/δ = {self.scale:.4g}"
+        detail = f"V = {value_scale:.4g} P, 4n log(L)/δ = {self.scale:.4g}"
         return (
-            Condition(SCALE_CONDITION, self.is_stated_scale(value_scale), words),
+            Condition(SCALE_CONDITION, self.is_stated_scale(value_scale), detail),
             positive_mass("δ", self.delta),
             positive_mass("γ", self.gamma),
         )

@@ -33,11 +33,11 @@ from .._flows import (
 )
 from ..instances import RandomInstances
 
-UNIFORM, OTHERS, FEW_SETS = "uniform", "others", "dirichlet-support"
+UNIFORM, OTHERS, WEIGHTED = "uniform", "others", "dirichlet-support"
 GROUPS = {
     UNIFORM: "uniform sets",
     OTHERS: "Dirichlet, support, Poisson",
-    FEW_SETS: "Dirichlet weights on some sets",
+    WEIGHTED: "Dirichlet weights on some sets",
 }
 """The studies of random instances, as tables and captions call them."""
 REPETITION = {"repetition": "independent, with repetition"}
@@ -87,13 +87,13 @@ def flow_verdict(cell: xr.Dataset) -> Verdict:
                 "proved bound": theorem.proved_bound,
             },
         )
-    words = f"{outcome} at time {ended:.4g}"
+    detail = f"{outcome} at time {ended:.4g}"
     return decide(
         instance,
         False,
         predicted=predicted,
         measured=f"not perfect up to time {ended:.4g}",
-        needs=(Condition("a flow up to the bound", ended >= bound, words),),
+        needs=(Condition("a flow up to the bound", ended >= bound, detail),),
         conditions=conditions,
     )
 
@@ -151,8 +151,8 @@ CLAIMS = (
         "Theorem 1 on other distributions",
         "The same for Dirichlet weights on all sets, equal or Dirichlet weights on some "
         "sets, and conditional Poisson sets.",
-        judge_instances(OTHERS, FEW_SETS),
-        (OTHERS, FEW_SETS),
+        judge_instances(OTHERS, WEIGHTED),
+        (OTHERS, WEIGHTED),
         "bounds",
         "Perfect on all sequences of positive probability; on all others see below.",
     ),

@@ -1,4 +1,4 @@
-"""Is perfection kept? Flows of Theorem 1 followed far beyond their first perfect moment."""
+"""Whether perfection is kept: flows of Theorem 1 followed far beyond t*."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Theorem 1 on recorded runs: between which records did the run become perfect?"""
+"""Theorem 1 on recorded runs: between which records a run becomes perfect."""
 
 from typing import Any
 
@@ -72,13 +72,13 @@ def _run_conditions(
     attention, value = np.asarray(weights.attention), np.asarray(weights.value)
     scale = float(value.max())
     permuted = model.start == "permutation" and model.kernel == "softmax"
-    words = f"largest entry of V: {scale:.4g}, 4n log(L)/δ = {theorem.scale:.4g}"
+    detail = f"largest entry of V: {scale:.4g}, 4n log(L)/δ = {theorem.scale:.4g}"
     close = theorem.is_stated_scale(scale, MAX_RUN_SCALE_ERROR)
     return (
         Condition("gradient flow", isinstance(experiment.rule, Flow)),
         Condition("only W is trained", model.train == "attention", model.train),
         zero_start(float(np.abs(attention).max())),
-        Condition(SCALE_CONDITION, permuted and close, words),
+        Condition(SCALE_CONDITION, permuted and close, detail),
     )
 
 

@@ -1,4 +1,4 @@
-"""Theorem 1 where few sets have positive probability: are all other sequences right?"""
+"""Theorem 1 where few sets have positive probability: what is right on all others."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -101,7 +101,7 @@ def _measure_scores(
     problem: Problem,
     scores: Float[np.ndarray, "key query"],
     others: Int[np.ndarray, "sequence position"],
-    repeated: Int[np.ndarray, "sequence position"],
+    repeated: Int[np.ndarray, "repeated position"],
 ) -> tuple[float, ...]:
     """The numbers of ``MEASURES`` for one matrix $W$."""
     if not np.isfinite(scores).all():

@@ -1,4 +1,4 @@
-"""Theorem 2 on sequences of probability 0: all sets of distinct tokens, and all of [L]^n."""
+"""Theorem 2 on sequences of probability 0: all sets of tokens, and all of [L]^n."""
 
 import pandas as pd
 import xarray as xr
@@ -41,12 +41,12 @@ def _step_size(cell: xr.Dataset) -> Condition:
     """The step size was chosen for the path to t*; the curvature may grow after it."""
     rate, curvature = number(cell, "learning_rate"), max_curvature(cell)
     small = is_small_step(rate, curvature)
-    words = f"η λ_max = {curvature * rate:.4g}"
-    return Condition("η ≤ 1/λ_max up to there", small, words)
+    detail = f"η λ_max = {curvature * rate:.4g}"
+    return Condition("η ≤ 1/λ_max up to there", small, detail)
 
 
 def repetition_verdict(cell: xr.Dataset) -> Verdict:
-    """Judge sequences in which tokens repeat: how far must W go, and how far can it?"""
+    """Judge sequences in which tokens repeat, by how far W must go and how far it can."""
     needed, possible = number(cell, "travel_needed"), number(cell, "travel")
     instance = f"{instance_text(cell)}: with repetition"
     predicted = "all of [L]^n right at some t ≤ T"

@@ -16,7 +16,7 @@ from piste.values import option, value
 from ...forms import (
     Descent,
     JointLoss,
-    Listed,
+    ListedPopulation,
     curvature_and_margin,
     descend_to_perfection,
     gradient_step,
@@ -80,7 +80,7 @@ class Descents:
         """Check the conditions, and descend whatever they say."""
         instance = self._instance(index)
         population = population_loss(instance, train_value=True)
-        assert isinstance(population, Listed)
+        assert isinstance(population, ListedPopulation)
         objective = JointLoss(population)
         theorem, start = prepare(instance, population)
         descent = descend_to_perfection(objective, start, limit=self.limit)
@@ -159,7 +159,7 @@ def with_conditions(data: xr.Dataset, conditions: tuple[Condition, ...]) -> xr.D
 
 @eqx.filter_jit
 def start_loss(
-    population: Listed,
+    population: ListedPopulation,
     unit: OneHotWeights,
     error: Float[Array, "label token"],
     scale: Float[Array, ""],
@@ -169,7 +169,7 @@ def start_loss(
 
 
 def prepare(
-    instance: Instance, population: Listed
+    instance: Instance, population: ListedPopulation
 ) -> tuple[ValueTheorem, OneHotWeights]:
     r"""The constants for a start at random within $\epsilon/2$, and that start.
 

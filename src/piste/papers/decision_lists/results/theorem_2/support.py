@@ -1,4 +1,4 @@
-"""Theorem 2 on all sequences of positive probability: perfect within its steps?"""
+"""Theorem 2 on all sequences of positive probability: perfect within its steps."""
 
 import math
 
