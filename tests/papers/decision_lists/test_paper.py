@@ -1,31 +1,29 @@
-"""The paper end to end at a small size, and its claims on evidence with known answers."""
+"""The paper end to end at a small size, and its presets on the command line."""
 
 import dataclasses
 import json
-import math
 
-import jax
-import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
 
 import piste
-from piste.claims import Outcome
 from piste.cli import main
 from piste.papers import find_paper
-from piste.papers.decision_lists import descent_claims, descents, presets, studies
-from piste.papers.decision_lists.attention_descents import AttentionDescents
-from piste.papers.decision_lists.calculations import (
+from piste.papers.decision_lists import presets, studies
+from piste.papers.decision_lists.results import random_weights, value_alone
+from piste.papers.decision_lists.results.descent_on_w import AttentionDescents
+from piste.papers.decision_lists.results.instances import RandomInstances
+from piste.papers.decision_lists.results.theorem_1.first_perfect_times import (
     FirstPerfect,
-    Repetition,
-    ScaleSweep,
 )
-from piste.papers.decision_lists.descents import Descents
-from piste.papers.decision_lists.instances import FAMILIES, RandomInstances
-from piste.papers.decision_lists.persistence import Persistence
-from piste.papers.decision_lists.tasks import DecisionLists
-from piste.papers.decision_lists.unseen import UnseenSequences, other_sets, repeated
+from piste.papers.decision_lists.results.theorem_1.persistence import Persistence
+from piste.papers.decision_lists.results.theorem_1.repetition import Repetition
+from piste.papers.decision_lists.results.theorem_1.scale import ScaleSweep
+from piste.papers.decision_lists.results.theorem_1.unseen_sequences import (
+    UnseenSequences,
+)
+from piste.papers.decision_lists.results.theorem_2.descents import Descents
 from piste.reproduction import CalculationStudy, RunStudy, Study, SweepStudy
 from piste.sweeps import Sweep
 
@@ -43,26 +41,28 @@ def small_studies(quick: bool = False) -> tuple[Study, ...]:
     flow = dataclasses.replace(flow, task=dataclasses.replace(flow.task, vocabulary=7))
     run = dataclasses.replace(presets.joint(6, 3, 2, "gd"), steps=40)
     # One size and two of each, so that few programs are compiled.
-    draws = RandomInstances(count=2, smallest=8, largest=8, longest=3)
+    draws = RandomInstances(count=2, min_vocabulary=8, max_vocabulary=8, max_length=3)
     others, each, weighted = (
         dataclasses.replace(draws, family=family)
         for family in ("others", "each", "dirichlet-support")
     )
-    scale = ScaleSweep(8, 3, 2, smallest=1e-2, largest=1.0, factors=5)
+    scale = ScaleSweep(8, 3, 2, min_factor=1e-2, max_factor=1.0, factors=5)
     sweeps = tuple(
         SweepStudy(
-            studies.joint_name(SIZES[0], rule),
+            random_weights.study_name(SIZES[0], rule),
             "joint",
             Sweep(
                 dataclasses.replace(presets.joint(6, 3, 2, rule), steps=40),
                 {"seed": range(2)},
             ),
-            probes=studies.JOINT_PROBES,
+            probes=random_weights.PROBES,
             batch=1,
         )
         for rule in presets.RULES
     )
     alone = dataclasses.replace(presets.value_alone(), steps=40)
+    repetition = Repetition((6, 7), (3, 3), (2, 1), patience=2.0)
+    descents = Descents((40,), (19,), (1,), (20,), limit=5)
     return (
         RunStudy("theorem-1", "flow", (flow,)),
         CalculationStudy("uniform", "uniform", FirstPerfect(draws)),
@@ -74,22 +74,22 @@ def small_studies(quick: bool = False) -> tuple[Study, ...]:
         CalculationStudy("unseen", "others", UnseenSequences(weighted)),
         CalculationStudy("persistence", "kept", persistence(each)),
         CalculationStudy("attention-descents", "gd", AttentionDescents(draws)),
-        CalculationStudy("repetition", "iid", Repetition("6,3,2 7,3,1", patience=2.0)),
-        CalculationStudy("theorem-2", "descent", Descents("40,19,1,20", limit=5)),
+        CalculationStudy("repetition", "iid", repetition),
+        CalculationStudy("theorem-2", "descent", descents),
         RunStudy("empirics", "joint", (run,)),
         *sweeps,
         SweepStudy(
             "value-alone",
             "V alone",
             Sweep(alone, {"seed": range(2)}),
-            probes=("train_loss", "accuracy", "value_cosine", "value_cosine_centred"),
+            probes=value_alone.PROBES,
             batch=1,
         ),
     )
 
 
 def persistence(draws: RandomInstances) -> Persistence:
-    return Persistence(draws, follow=3.0, records=20)
+    return Persistence(draws, horizon=3.0, records=20)
 
 
 @pytest.fixture(scope="module")
@@ -97,9 +97,8 @@ def results(tmp_path_factory):
     root = tmp_path_factory.mktemp("lists")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(studies, "studies", small_studies)
-        for module in ("studies", "empirical_claims", "figures", "tables"):
-            patch.setattr(f"piste.papers.decision_lists.{module}.SIZES", SIZES)
-        names = [studies.joint_name(SIZES[0], rule) for rule in presets.RULES]
+        patch.setattr(presets, "JOINT_SIZES", SIZES)
+        names = [random_weights.study_name(SIZES[0], rule) for rule in presets.RULES]
         for part in ("claims", "figures", "tables"):
             need_only(patch, find_paper("decision-lists").part(part), part, names)
         patch.setattr("piste.caching.keep_compiled_programs", lambda: None)
@@ -156,7 +155,7 @@ def test_figures_and_tables_have_their_data(results):
 
 def test_a_calculation_goes_on_with_the_first_part_that_is_missing(tmp_path):
     study = CalculationStudy(
-        "few", "few", FirstPerfect(RandomInstances(count=2, largest=6), 1)
+        "few", "few", FirstPerfect(RandomInstances(count=2, max_vocabulary=6), 1)
     )
     whole = study.run(tmp_path / "whole").dataset("few")
 
@@ -169,63 +168,6 @@ def test_a_calculation_goes_on_with_the_first_part_that_is_missing(tmp_path):
     again = study.run(tmp_path / "parts", lambda done, loss: told.append(done))
     assert told == [1, 2]
     xr.testing.assert_equal(again.dataset("few"), whole)
-
-
-@pytest.mark.parametrize("family", FAMILIES)
-def test_an_instance_depends_on_its_number_alone(family):
-    few = RandomInstances(family, count=2)
-    more = RandomInstances(family, count=9, first=1)
-    (task, one), (other, two) = few.batch(0, 5)[1], more.batch(0, 3)[0]
-    assert task == other and task.distribution in FAMILIES[family]
-    np.testing.assert_array_equal(one.lists, two.lists)
-    assert sum(len(more.batch(index, 4)) for index in range(more.batches(4))) == 9
-
-
-def test_other_sets_are_all_that_have_no_probability():
-    task = DecisionLists(6, 3, 2, distribution="support", support_sets=9)
-    instance = task.instance(key=jax.random.key(0))
-    seen = {tuple(row) for row in instance.sequences.rows()[0].tolist()}
-    rng = np.random.default_rng(0)
-    others = {tuple(row) for row in other_sets(instance, 5, rng).tolist()}
-    assert len(others) == math.comb(6, 3) - 9 and not others & seen
-    for row in repeated(instance, 50, rng):
-        assert len(set(row.tolist())) < 3
-
-
-def test_more_sets_than_can_be_listed_are_drawn():
-    task = DecisionLists(40, 19, 1, distribution="support", support_sets=20)
-    instance = task.instance(key=jax.random.key(0))
-    others = other_sets(instance, 7, np.random.default_rng(0))
-    assert others.shape == (7, 19) and len({tuple(r) for r in others.tolist()}) == 7
-
-
-def test_a_lost_order_is_found_between_two_records():
-    draws = RandomInstances(count=1)
-    path = Persistence(draws, follow=3.0, records=5)
-    found = path._kept(np.array([1.0, -0.1, 0.0, 0.5, 0.7]))
-    assert (found["lost_from"], found["lost_to"]) == tuple(path.grid()[[1, 2]])
-    assert found["unknown"] == 0 and found["at_the_end"] == 0.7
-    kept = path._kept(np.array([1.0, 1.0, np.nan, np.nan, np.nan]))
-    assert np.isnan(kept["lost_from"]) and kept["unknown"] == 3
-
-
-def test_theorem_2_names_the_condition_that_fails():
-    with jax.enable_x64(True):
-        part = Descents("12,4,2,20", limit=3).part(0)
-    verdict = descent_claims.descent_verdict(part.isel(cell=0))
-    assert verdict.outcome == Outcome.UNMET
-    failed = [c.name for c in verdict.conditions if not c.met]
-    assert failed[0] == "A² > 4mL₀/ε"
-
-
-def test_a_number_that_says_nothing_leaves_theorem_2_open(monkeypatch):
-    """A loss of NaN used to mean that no scale c exists."""
-    monkeypatch.setattr(descents, "start_loss", lambda *given: np.nan)
-    with jax.enable_x64(True):
-        part = Descents("12,4,2,20", limit=3).part(0)
-    verdict = descent_claims.descent_verdict(part.isel(cell=0))
-    assert verdict.outcome == Outcome.INCONCLUSIVE
-    assert "no number for scale" in verdict.measured
 
 
 @pytest.mark.slow

@@ -14,7 +14,7 @@ from piste.values import option
 
 
 class OneHotWeights(eqx.Module):
-    r"""The trained matrices $W$ (key token a row, query token a column) and $V$."""
+    r"""The matrices $W$ (a row per key token, a column per query token) and $V$."""
 
     attention: Float[Array, "token token"]
     value: Float[Array, "label token"]
@@ -47,8 +47,7 @@ class OneHot(AbstractModel):
     def init(self, *, key: Key[Array, ""], vocabulary: int) -> OneHotWeights:
         r"""Draw all weights from $N(0, \sigma_0^2)$; a fixed $W$ is 0."""
         attention, value = jax.random.normal(key, (2, vocabulary, vocabulary))
-        fixed = self.train == "value"
-        scale = 0.0 if fixed else self.init_scale
+        scale = 0.0 if self.train == "value" else self.init_scale
         return OneHotWeights(scale * attention, self.init_scale * value)
 
 

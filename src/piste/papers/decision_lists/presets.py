@@ -8,7 +8,7 @@ from piste.streams import Stream, stream
 
 from .models import OneHot
 from .tasks import DecisionLists
-from .theory.bounds import attention_theorem
+from .theory import attention_theorem
 
 ATTENTION = OneHot(train="attention", start="permutation")
 """Only W is trained, from 0, with V = cP: the setting of Theorem 1."""
@@ -117,6 +117,9 @@ RULES = {
     "signgd": SignGD(learning_rate=0.01),
     "adam": Adam(learning_rate=0.01),
 }
+"""The rules that train W and V from small random weights."""
+JOINT_SIZES = ((8, 3, 2), (10, 4, 3), (16, 4, 3))
+"""L, n and M of the training from small random weights."""
 
 
 def joint(vocabulary: int, length: int, list_bound: int, rule: str) -> Experiment:

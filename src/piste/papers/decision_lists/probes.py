@@ -1,4 +1,4 @@
-"""What training on decision lists shows: order of scores, margins, and V against P."""
+"""Probes of decision lists: the order of scores, margins, and V against P."""
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -8,9 +8,9 @@ from piste.probes import OFTEN, RARELY, Probe
 
 
 class ListView(eqx.Module):
-    """A one-hot model on a population of sequences, by the positions of it.
+    """A one-hot model on a population of sequences, by cases.
 
-    A *case* is a position of a sequence (or many that look alike to the model).
+    A *case* is a position of a sequence, or many that look alike to the model.
     """
 
     loss: Float[Array, ""]
@@ -23,7 +23,7 @@ class ListView(eqx.Module):
     weight: Float[Array, " case"]
     """Probability of the case."""
     attention: Float[Array, "key query"] | None = None
-    """$W$, where it is small enough to be written out."""
+    """$W$, where it is small enough to be recorded."""
     value: Float[Array, "label token"] | None = None
     """$V$, where it is trained."""
     lists: Int[Array, "token slot"] | None = None
@@ -72,7 +72,7 @@ class ListView(eqx.Module):
 
 
 def _outside(lists: Int[Array, "token slot"]) -> Bool[Array, "query key"]:
-    """Which tokens are in no place of a query's list."""
+    """Which tokens are not in the list of a query."""
     keys = jnp.arange(len(lists))
     return (lists[:, :, None] != keys).all(1)
 

@@ -16,10 +16,10 @@ from piste.claims import (
     timeline_of,
 )
 
-NEEDED = ("margin", "accuracy")
-SAMPLED = "loss_error"
+REQUIRED_PROBES = ("margin", "accuracy")
+BATCH_ERROR_PROBE = "loss_error"
 """The probe that only a run which measures on a random batch has."""
-POSITIVE = float(np.finfo(float).tiny)
+SMALLEST_POSITIVE = float(np.finfo(float).tiny)
 """Strictly above zero: at least the smallest positive number."""
 
 
@@ -28,8 +28,8 @@ def _rules(which: str) -> tuple[Crossing, ...]:
     # A theorem about the first moment: this one need not last.
     first = {"to_end": False, "lasts": 0.0, "records": 1}
     return (
-        Crossing("perfect", right, "margin", POSITIVE, **first),
-        Crossing("for good", f"{right} from here on", "margin", POSITIVE),
+        Crossing("perfect", right, "margin", SMALLEST_POSITIVE, **first),
+        Crossing("for good", f"{right} from here on", "margin", SMALLEST_POSITIVE),
     )
 
 
@@ -49,9 +49,11 @@ def _spans(which: str) -> tuple[Span, ...]:
     )
 
 
-@stage_detector("perfect classification", needs=NEEDED)
+@stage_detector("perfect classification", needs=REQUIRED_PROBES)
 def detect(trajectory: xr.Dataset) -> Timeline:
     """Find the first perfect moment, and that from which the margin stays positive."""
-    which = "of one random batch" if SAMPLED in trajectory else "that can occur"
-    found = find_boundaries(_rules(which), trajectory)
-    return timeline_of(_spans(which), found, int(trajectory.step.values[-1]))
+    which = (
+        "of one random batch" if BATCH_ERROR_PROBE in trajectory else "that can occur"
+    )
+    boundaries = find_boundaries(_rules(which), trajectory)
+    return timeline_of(_spans(which), boundaries, int(trajectory.step.values[-1]))

@@ -6,31 +6,35 @@ from piste.reproduction import CalculationStudy, RunStudy, Study, SweepStudy
 from piste.sweeps import Sweep
 
 from . import presets
-from .attention_descents import AttentionDescents
-from .calculations import FirstPerfect, Repetition, ScaleSweep
-from .descents import Descents
-from .instances import RandomInstances
-from .persistence import Persistence
-from .unseen import UnseenSequences
-
-SIZES = ((8, 3, 2), (10, 4, 3), (16, 4, 3))
-"""L, n, M of the training from random weights."""
-SEEDS = 8
-JOINT_PROBES = (
-    "train_loss",
-    "margin",
-    "accuracy",
-    "decider_attention",
-    "value_cosine_centred",
+from .results import descent_on_w, random_weights, value_alone
+from .results.descent_on_w import AttentionDescents
+from .results.instances import RandomInstances
+from .results.theorem_1 import (
+    first_perfect_times,
+    persistence,
+    repetition,
+    scale,
+    single_runs,
+    unseen_sequences,
 )
-LOST = RandomInstances(
+from .results.theorem_1.first_perfect_times import FirstPerfect
+from .results.theorem_1.persistence import Persistence
+from .results.theorem_1.repetition import Repetition
+from .results.theorem_1.scale import ScaleSweep
+from .results.theorem_1.unseen_sequences import UnseenSequences
+from .results.theorem_2 import descents
+from .results.theorem_2.descents import Descents
+
+SEEDS = 8
+"""Seeds of every sweep from random weights."""
+LOSING_INSTANCE = RandomInstances(
     "dirichlet-support",
     count=1,
-    smallest=24,
-    largest=24,
-    shortest=4,
-    longest=4,
-    list_bounds="4",
+    min_vocabulary=24,
+    max_vocabulary=24,
+    min_length=4,
+    max_length=4,
+    min_list_bound=4,
     list_lengths="fixed",
     support_sets=200,
     first=14,
@@ -49,32 +53,34 @@ def studies(quick: bool) -> tuple[Study, ...]:
         *_beyond_theorem_1(),
         *_persistence(),
         *_descents(),
-        *_empirics(),
+        *_random_weights(),
     )
 
 
-def available(found: Sequence[Study]) -> list[Study]:
+def available(studies: Sequence[Study]) -> list[Study]:
     """All of them: nothing here is read from disk."""
-    return list(found)
+    return list(studies)
 
 
 def _theorem_1() -> tuple[Study, ...]:
-    others = RandomInstances("others", count=90, largest=14, longest=4)
-    weighted = RandomInstances("dirichlet-support", count=30, largest=14, longest=4)
+    others = RandomInstances("others", count=90, max_vocabulary=14, max_length=4)
+    weighted = RandomInstances(
+        "dirichlet-support", count=30, max_vocabulary=14, max_length=4
+    )
     return (
-        RunStudy("theorem-1", "gradient flow, (30, 6, 4)", (presets.thm_1(),)),
+        RunStudy(single_runs.STUDY, "gradient flow, (30, 6, 4)", (presets.thm_1(),)),
         CalculationStudy(
-            "uniform",
+            first_perfect_times.UNIFORM,
             "Theorem 1 on 200 random uniform instances",
             FirstPerfect(),
         ),
         CalculationStudy(
-            "others",
+            first_perfect_times.OTHERS,
             "Theorem 1 on 90 random instances: Dirichlet, support, Poisson",
             FirstPerfect(others, batch=45),
         ),
         CalculationStudy(
-            "dirichlet-support",
+            first_perfect_times.WEIGHTED,
             "Theorem 1 on 30 random instances with Dirichlet weights on some sets",
             FirstPerfect(weighted),
         ),
@@ -82,18 +88,19 @@ def _theorem_1() -> tuple[Study, ...]:
 
 
 def _beyond_theorem_1() -> tuple[Study, ...]:
-    small = ScaleSweep(vocabulary=12, length=4, list_bound=3)
+    large, small = scale.STUDIES
+    small_sweep = ScaleSweep(vocabulary=12, length=4, list_bound=3)
     return (
         RunStudy(
             "dirichlet",
             "gradient flow, Dirichlet weights on sets, (12, 4, 3)",
             (presets.thm_1_dirichlet(),),
         ),
-        CalculationStudy("scale", "Theorem 1 over c, (30, 6, 4)", ScaleSweep()),
-        CalculationStudy("scale-small", "Theorem 1 over c, (12, 4, 3)", small),
-        CalculationStudy("repetition", "tokens that repeat", Repetition()),
+        CalculationStudy(large, "Theorem 1 over c, (30, 6, 4)", ScaleSweep()),
+        CalculationStudy(small, "Theorem 1 over c, (12, 4, 3)", small_sweep),
+        CalculationStudy(repetition.STUDY, "tokens that repeat", Repetition()),
         CalculationStudy(
-            "unseen",
+            unseen_sequences.STUDY,
             "Theorem 1 on some sets: are all other sequences right?",
             UnseenSequences(),
         ),
@@ -104,28 +111,28 @@ def _persistence() -> tuple[Study, ...]:
     each = RandomInstances(
         "each",
         count=1500,
-        largest=9,
-        longest=4,
-        list_bounds="4",
+        max_vocabulary=9,
+        max_length=4,
+        min_list_bound=4,
         list_lengths="fixed",
         support_sets=24,
         seed=1,
     )
     return (
         CalculationStudy(
-            "persistence",
+            persistence.STUDY,
             "is perfection kept? five distributions, small sizes",
             Persistence(each, batch=150),
         ),
         CalculationStudy(
-            "persistence-large",
+            persistence.LARGE,
             "is perfection kept? uniform sets, larger sizes",
             Persistence(RandomInstances(seed=1)),
         ),
         CalculationStudy(
-            "persistence-found",
+            persistence.CHOSEN,
             "an instance of (24, 4, 4), chosen because it loses perfection",
-            Persistence(LOST),
+            Persistence(LOSING_INSTANCE),
         ),
     )
 
@@ -133,55 +140,39 @@ def _persistence() -> tuple[Study, ...]:
 def _descents() -> tuple[Study, ...]:
     return (
         CalculationStudy(
-            "attention-descents",
+            descent_on_w.STUDY,
             "gradient descent on W alone at η ≤ 1/λ_max, five distributions",
             AttentionDescents(),
         ),
         CalculationStudy(
-            "theorem-2",
+            descents.STUDY,
             "Theorem 2 on instances that meet its conditions",
             Descents(),
         ),
     )
 
 
-def _empirics() -> tuple[Study, ...]:
-    names = {
-        "gd": presets.empirics,
-        "signgd": presets.empirics_signgd,
-        "adam": presets.empirics_adam,
-    }
-    runs = tuple(preset() for preset in names.values())
-    alone = Sweep(presets.value_alone(), {"seed": range(SEEDS)})
+def _random_weights() -> tuple[Study, ...]:
+    runs = (presets.empirics(), presets.empirics_signgd(), presets.empirics_adam())
     return (
         RunStudy("empirics", "W and V from random weights, (10, 4, 3)", runs),
-        *(_joint(size, rule) for size in SIZES for rule in names),
+        *(_joint_study(*pair) for pair in random_weights.sizes_and_rules()),
         SweepStudy(
-            "value-alone",
+            value_alone.STUDY,
             "V alone under uniform attention, (8, 3, 2)",
-            alone,
-            probes=("train_loss", "accuracy", "value_cosine", "value_cosine_centred"),
+            Sweep(presets.value_alone(), {"seed": range(SEEDS)}),
+            probes=value_alone.PROBES,
             batch=1,
         ),
     )
 
 
-def joint_name(size: tuple[int, int, int], rule: str) -> str:
-    """The name of a study of training from random weights."""
-    return f"joint-{rule}-{size[0]}"
-
-
-def joint_names() -> tuple[str, ...]:
-    """The names of all studies of training from random weights."""
-    return tuple(joint_name(size, rule) for size in SIZES for rule in presets.RULES)
-
-
-def _joint(size: tuple[int, int, int], rule: str) -> Study:
+def _joint_study(size: random_weights.Size, rule: str) -> Study:
     return SweepStudy(
-        joint_name(size, rule),
+        random_weights.study_name(size, rule),
         f"W and V from random weights, {size}, {rule}",
         Sweep(presets.joint(*size, rule), {"seed": range(SEEDS)}),
-        probes=JOINT_PROBES,
+        probes=random_weights.PROBES,
         # One at a time: products of many small matrices are slow side by side.
         batch=1,
     )

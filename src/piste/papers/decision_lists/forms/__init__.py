@@ -1,18 +1,20 @@
 """Exact population losses of decision lists, and training on them.
 
-Read ``cases.py`` first: every exact engine is a table of cases, and differs only in how
-it groups the sequences (``listed``, ``reduced``, ``partitions``). ``perfection`` follows
-the gradient flow of Theorem 1, ``descent`` gradient descent on $W$ or on $W$ and $V$.
+Read ``cases.py`` first: every exact population is a table of cases, and they differ only
+in how they group the sequences (``listed``, ``reduced``, ``partitions``).
+``flow_problem``, ``perfection`` and ``flow_records`` follow the gradient flow of
+Theorem 1, ``descent`` is gradient descent on $W$ or on $W$ and $V$.
 """
 
-from . import assembly as assembly
+from . import assembly as assembly  # registers the forms
 from ._base import AbstractPopulation
 from .cases import Cases
 from .choose import (
-    ENGINES,
-    choose_engine,
+    POPULATION_FORMS,
+    choose_population_form,
     enumeration_rows,
     exact_loss,
+    listed_loss,
     population_loss,
 )
 from .descent import (
@@ -20,29 +22,30 @@ from .descent import (
     AttentionLoss,
     Descent,
     JointLoss,
-    descend,
+    curvature_and_margin,
+    descend_at,
     descend_to_perfection,
-    descend_with,
-    look,
+    gradient_step,
 )
-from .listed import Listed
-from .monte_carlo import Estimate, MonteCarlo
-from .partitions import Partitions
-from .perfection import (
+from .flow_problem import (
+    EVENT_MARGIN,
     FlowData,
-    Perfection,
     Problem,
     attention_gradient,
     common_sizes,
-    first_perfect,
-    lead,
-    margins_at,
-    scores_at,
+    event_height,
 )
-from .reduced import Reduced
+from .flow_records import margins_at, scores_at
+from .listed import ListedPopulation
+from .monte_carlo import Estimate, MonteCarlo
+from .partitions import PartitionPopulation
+from .perfection import PERFECT, Perfection, first_perfect
+from .reduced import ReducedPopulation
 
 __all__ = [
-    "ENGINES",
+    "EVENT_MARGIN",
+    "PERFECT",
+    "POPULATION_FORMS",
     "AbstractLoss",
     "AbstractPopulation",
     "AttentionLoss",
@@ -51,23 +54,24 @@ __all__ = [
     "Estimate",
     "FlowData",
     "JointLoss",
-    "Listed",
+    "ListedPopulation",
     "MonteCarlo",
-    "Partitions",
+    "PartitionPopulation",
     "Perfection",
     "Problem",
-    "Reduced",
+    "ReducedPopulation",
     "attention_gradient",
-    "choose_engine",
+    "choose_population_form",
     "common_sizes",
-    "descend",
+    "curvature_and_margin",
+    "descend_at",
     "descend_to_perfection",
-    "descend_with",
     "enumeration_rows",
+    "event_height",
     "exact_loss",
     "first_perfect",
-    "lead",
-    "look",
+    "gradient_step",
+    "listed_loss",
     "margins_at",
     "population_loss",
     "scores_at",

@@ -14,9 +14,9 @@ from .cases import Cases
 class AbstractPopulation(eqx.Module):
     r"""The loss over a whole distribution, as a function of the weights.
 
-    With $V = cP$ the parameters are ``scores``, a column for each query. Engines that
-    use the exchangeability of tokens keep one column for all queries whose lists are
-    equally long, and in it one row per place in the list and one for all other tokens.
+    With $V = cP$ the parameters are ``scores``, a column per query. Where tokens are
+    exchangeable there is one column for all queries whose lists are equally long, and in
+    it one row per place in the list and one for all other tokens.
     """
 
     cases: eqx.AbstractVar[Cases]
@@ -41,7 +41,7 @@ class AbstractPopulation(eqx.Module):
     def condense(
         self, attention: Float[Array, "token token"]
     ) -> Float[Array, "key column"]:
-        """The scores that stand for a matrix $W$ which has the engine's symmetry."""
+        """The scores that stand for a matrix $W$ which has the same symmetry."""
 
     def attention_loss(
         self, scores: Float[Array, "key column"], scale: Float[Array, ""] | float

@@ -6,8 +6,8 @@ with mass $p_b \propto N_b e^{W[b,a]}$. With $V = cP$ its loss is
     −c p_d + log( Σ_b e^{c p_b} + L − #distinct ),      d the label-determining token,
 
 so the permutation drops out and column $a$ of $W$ matters for queries $a$ alone. Tokens
-with equal score and multiplicity form a *group*; every exact engine is a table of cases
-made of groups, and this file is the one place where their loss is computed.
+with equal score and multiplicity form a *group*; every exact population is a table of
+cases made of groups, and this file is the one place where their loss is computed.
 """
 
 import equinox as eqx

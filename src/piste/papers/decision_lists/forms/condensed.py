@@ -14,13 +14,13 @@ from jaxtyping import Array, Float, Int
 
 from piste.errors import field_error
 
-from ..tasks.decision_lists import Instance
+from ..tasks import Instance
 from ._base import AbstractPopulation
 from .cases import Cases
 
 
-class AbstractCondensed(AbstractPopulation):
-    """What the engines for exchangeable tokens share."""
+class AbstractCondensedPopulation(AbstractPopulation):
+    """What the populations of exchangeable tokens share."""
 
     lists: eqx.AbstractVar[Int[np.ndarray, "column slot"]]
     """The list of one query for each column, to read a matrix by."""
@@ -29,15 +29,16 @@ class AbstractCondensed(AbstractPopulation):
 
     @property
     @abc.abstractmethod
-    def engine(self) -> str:
-        """The engine's name, for messages."""
+    def form(self) -> str:
+        """The form's name, for messages."""
 
     def loss(
         self, attention: Float[Array, "token token"], value: Float[Array, "label token"]
     ) -> Float[Array, ""]:
         """Not available: the symmetry needs $V = cP$."""
-        rule = "holds for V = cP alone (attention_loss); use enumeration or monte-carlo"
-        raise field_error("engine", self.engine, rule)
+        expected = "holds for V = cP alone (attention_loss)"
+        instead = "use enumeration or monte-carlo"
+        raise field_error("form", self.form, f"{expected}; {instead}")
 
     def condense(
         self, attention: Float[Array, "token token"]

@@ -17,12 +17,12 @@ from jaxtyping import Array, Float
 from piste.probes import hessian_extremes
 
 from ..models import OneHotWeights
-from .listed import Listed
-from .perfection import FlowData
+from .flow_problem import FlowData
+from .listed import ListedPopulation
 
 
 class AbstractLoss(eqx.Module):
-    """What a descent needs to know of a loss.
+    """A loss with what a descent needs to know of it.
 
     Data are fields, so that they are arguments of the compiled programs: XLA folds
     constants wrongly now and then, and a whole program is NaN.
@@ -44,7 +44,7 @@ class AbstractLoss(eqx.Module):
 class JointLoss(AbstractLoss):
     r"""$\mathcal{L}(W, V)$ as a function of both matrices."""
 
-    population: Listed
+    population: ListedPopulation
 
     def loss(self, params: OneHotWeights) -> Float[Array, ""]:
         r"""$\mathcal{L}(W, V)$."""
@@ -95,16 +95,16 @@ class AttentionLoss(AbstractLoss):
 
 
 @eqx.filter_jit
-def look(objective: AbstractLoss, params: Any) -> Float[Array, " curvature_margin"]:
+def curvature_and_margin(objective: AbstractLoss, params: Any) -> Float[Array, " two"]:
     r"""$\lambda_{max}$ and the margin at some parameters."""
     return jnp.stack([objective.curvature(params), objective.margin(params)])
 
 
 @eqx.filter_jit
-def descend(
+def gradient_step(
     objective: AbstractLoss, params: Any, learning_rate: Float[Array, ""] | float
 ) -> Any:
-    r"""One step, $w \leftarrow w - \eta\nabla\mathcal{L}$."""
+    r"""Take one step, $w \leftarrow w - \eta\nabla\mathcal{L}$."""
     slope = jax.grad(objective.loss)(params)
     return jax.tree.map(lambda w, g: w - learning_rate * g, params, slope)
 
@@ -122,7 +122,7 @@ class Descent:
     params: Any
 
     @property
-    def steepest(self) -> float:
+    def max_curvature(self) -> float:
         """The largest curvature on the path; not a number if any is not."""
         known = all(map(math.isfinite, self.curvatures))
         return max(self.curvatures) if known else math.nan
@@ -141,30 +141,30 @@ def descend_to_perfection(
     The path depends on $\eta$, so a descent that met a larger curvature than it assumed
     is repeated with that one. ``share`` makes the steps that much smaller.
     """
-    assumed = float(look(objective, params)[0])
+    assumed = float(curvature_and_margin(objective, params)[0])
     for _ in range(attempts):
-        found = descend_with(objective, params, share / assumed, limit)
+        descent = descend_at(objective, params, share / assumed, limit)
         # Written so that a curvature that is not a number ends the attempts.
-        if not found.steepest > assumed * (1 + 1e-9):
+        if not descent.max_curvature > assumed * (1 + 1e-9):
             break
         # A little more, so that the next path is not a rounding error short.
-        assumed = 1.02 * found.steepest
-    return found
+        assumed = 1.02 * descent.max_curvature
+    return descent
 
 
-def descend_with(
+def descend_at(
     objective: AbstractLoss, params: Any, learning_rate: float, limit: int
 ) -> Descent:
-    """Descend with a given step until all labels are right, at most ``limit`` steps."""
+    """Descend at a learning rate until all labels are right, at most ``limit`` steps."""
     curvatures, margins = [], []
     for step in range(limit + 1):
-        curvature, margin = map(float, look(objective, params))
+        curvature, margin = map(float, curvature_and_margin(objective, params))
         curvatures.append(curvature)
         margins.append(margin)
         # A descent that left the finite numbers is not perfect, whatever its margin.
-        sound = math.isfinite(curvature)
-        if not sound or margin > 0 or step == limit:
+        finite = math.isfinite(curvature)
+        if not finite or margin > 0 or step == limit:
             break
-        params = descend(objective, params, learning_rate)
-    reached = step if sound and margin > 0 else None
+        params = gradient_step(objective, params, learning_rate)
+    reached = step if finite and margin > 0 else None
     return Descent(learning_rate, reached, tuple(curvatures), tuple(margins), params)

@@ -1,4 +1,4 @@
-"""The one-hot model on a population, as forms that the engine trains."""
+"""The one-hot model on a population, as forms that can be trained."""
 
 import dataclasses
 
@@ -19,18 +19,18 @@ from ..probes import (
     VALUE_PROBES,
     ListView,
 )
-from ..tasks.decision_lists import Instance
+from ..tasks import Instance
 from ._base import AbstractPopulation
-from .listed import Listed
+from .flow_problem import Problem
+from .listed import ListedPopulation
 from .monte_carlo import MonteCarlo, estimate
-from .perfection import Problem
 
-WRITTEN_OUT = 128
-"""The largest vocabulary for which probes write out whole matrices."""
+MAX_RECORDED_VOCABULARY = 128
+"""The largest vocabulary for which probes record whole matrices."""
 
 
 class Lists(eqx.Module):
-    """What probes need of an instance, of one shape for all seeds."""
+    """The lists and the permutation for probes, of one shape for all seeds."""
 
     lists: Int[Array | np.ndarray, "token slot"]
     list_lengths: Int[Array | np.ndarray, " token"]
@@ -48,14 +48,14 @@ class Lists(eqx.Module):
 class AttentionForm(AbstractForm):
     r"""Only $W$ is trained, from 0, with $V = cP$ and softmax: the setting of Theorem 1.
 
-    The parameters are the engine's scores: one for all entries of $W$ that stay equal.
+    The parameters are the population's scores: one for all entries of $W$ that stay equal.
     """
 
     population: AbstractPopulation
     scale: Float[Array, ""] | float
     lists: Lists
-    place: Int[np.ndarray, "key query"] | None
-    """The row of the scores for every entry of $W$, where it is written out."""
+    score_row: Int[np.ndarray, "key query"] | None
+    """The row of the scores for every entry of $W$, where it is recorded."""
 
     def initial(self):
         """Uniform attention, $W = 0$."""
@@ -93,25 +93,26 @@ class AttentionForm(AbstractForm):
             decided=decided,
             weight=jnp.asarray(cases.weight),
         )
-        if self.place is None:
+        if self.score_row is None:
             return view
-        written = params[self.place, jnp.asarray(self.population.column)]
-        return dataclasses.replace(view, attention=written, **_said(self.lists))
+        attention = params[self.score_row, jnp.asarray(self.population.column)]
+        return dataclasses.replace(view, attention=attention, **_as_jax(self.lists))
 
     def test_view(self, params):
-        """The population has no other side."""
+        """The same: a population has no test data."""
         return self.view(params)
 
     def probes(self):
         """All but those of $V$, which is fixed."""
-        return (LOSS, *CASE_PROBES, *(MATRIX_PROBES if self.place is not None else ()))
+        matrices = MATRIX_PROBES if self.score_row is not None else ()
+        return (LOSS, *CASE_PROBES, *matrices)
 
 
 class WeightsForm(AbstractForm):
     r"""$W$, $V$ or both, from any start, with any kernel; the other one stays."""
 
     weights: OneHotWeights
-    population: Listed
+    population: ListedPopulation
     """All sequences; or, where they are too many, a batch on which to measure."""
     lists: Lists
     sampler: MonteCarlo | None
@@ -156,7 +157,7 @@ class WeightsForm(AbstractForm):
         if not self._small():
             return view
         matrices = {"attention": weights.attention, "value": weights.value}
-        return dataclasses.replace(view, **matrices, **_said(self.lists))
+        return dataclasses.replace(view, **matrices, **_as_jax(self.lists))
 
     def _decided(self, weights: OneHotWeights) -> Float[Array, "sequence position"]:
         """Attention on all copies of the label-determining token."""
@@ -165,10 +166,10 @@ class WeightsForm(AbstractForm):
         return jnp.where(decides, self.population.attended(weights), 0).sum(-1)
 
     def _small(self) -> bool:
-        return len(self.lists.list_lengths) <= WRITTEN_OUT
+        return len(self.lists.list_lengths) <= MAX_RECORDED_VOCABULARY
 
     def test_view(self, params):
-        """The population has no other side."""
+        """The same: a population has no test data."""
         return self.view(params)
 
     def probes(self):
@@ -178,7 +179,7 @@ class WeightsForm(AbstractForm):
         return (LOSS, *error, *CASE_PROBES, *matrices)
 
 
-def _said(lists: Lists) -> dict:
+def _as_jax(lists: Lists) -> dict[str, Array]:
     return {
         "lists": jnp.asarray(lists.lists),
         "list_lengths": jnp.asarray(lists.list_lengths),

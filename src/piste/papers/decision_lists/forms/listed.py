@@ -9,15 +9,15 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
 from ..models import OneHotWeights, token_attention
-from ..tasks.decision_lists import Instance
+from ..tasks import Instance
 from ._base import AbstractPopulation
 from .cases import Cases
 
-MATRIX_PRODUCT = 256
+MAX_PRODUCT_VOCABULARY = 256
 """The largest vocabulary for which picking columns of $W$ is a product of matrices."""
 
 
-class Listed(AbstractPopulation):
+class ListedPopulation(AbstractPopulation):
     """Sequences with their probabilities; exact if they are all there are."""
 
     tokens: Int[Array | np.ndarray, "sequence position"]
@@ -38,11 +38,11 @@ class Listed(AbstractPopulation):
         tokens: Int[Array | np.ndarray, "sequence position"],
         probability: Float[Array | np.ndarray, " sequence"],
         kernel: str = "softmax",
-    ) -> "Listed":
+    ) -> "ListedPopulation":
         """Label the sequences: with NumPy, or, inside compiled programs, with JAX."""
         size = instance.vocabulary
         cases = _cases(instance, tokens, probability)
-        return Listed(
+        return ListedPopulation(
             tokens=tokens,
             labels=instance.labels(tokens),
             probability=probability,
@@ -89,7 +89,7 @@ class Listed(AbstractPopulation):
             return jax.vmap(partial(self._attended_one, weights))(self.tokens)
         size, dtype = len(weights.attention), weights.attention.dtype
         counts = jax.nn.one_hot(self.tokens, size, dtype=dtype).sum(1)
-        if size <= MATRIX_PRODUCT:
+        if size <= MAX_PRODUCT_VOCABULARY:
             here = jax.nn.one_hot(self.tokens, size, dtype=dtype)
             scores = here @ weights.attention.T
         else:
@@ -112,7 +112,7 @@ class Listed(AbstractPopulation):
     def condense(
         self, attention: Float[Array, "token token"]
     ) -> Float[Array, "key column"]:
-        """The matrix itself: this engine assumes no symmetry."""
+        """The matrix itself: no symmetry is assumed."""
         return attention
 
 
@@ -137,7 +137,7 @@ def _cases(
     )
 
 
-def _sums(place, weight, size: int):
-    if isinstance(place, np.ndarray):
-        return np.bincount(place, weight, size)
-    return jnp.zeros(size).at[place].add(weight)
+def _sums(index, weight, size: int):
+    if isinstance(index, np.ndarray):
+        return np.bincount(index, weight, size)
+    return jnp.zeros(size).at[index].add(weight)

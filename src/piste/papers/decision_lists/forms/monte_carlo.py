@@ -4,8 +4,8 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Key
 
-from ..tasks.decision_lists import Instance
-from .listed import Listed
+from ..tasks import Instance
+from .listed import ListedPopulation
 
 
 class Estimate(eqx.Module):
@@ -22,11 +22,11 @@ class MonteCarlo(eqx.Module):
     batch: int = eqx.field(static=True)
     kernel: str = eqx.field(static=True, default="softmax")
 
-    def draw(self, *, key: Key[Array, ""]) -> Listed:
+    def draw(self, *, key: Key[Array, ""]) -> ListedPopulation:
         """A population of ``batch`` random sequences of equal weight."""
         tokens = self.instance.sequences.sample(key=key, size=self.batch)
         weight = jnp.full(self.batch, 1 / self.batch)
-        return Listed.of(self.instance, tokens, weight, self.kernel)
+        return ListedPopulation.of(self.instance, tokens, weight, self.kernel)
 
     def loss(
         self,

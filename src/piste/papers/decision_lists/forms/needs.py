@@ -1,15 +1,15 @@
-"""What runs on decision lists need, in bytes."""
+"""How much memory and disk runs on decision lists need, in bytes."""
 
 from piste.experiment import Experiment
 from piste.training import DRAWN, Needs, width_of
 
 from ..models import OneHot
-from ..tasks import DecisionLists
-from ..tasks.sequences import MANY, set_count
-from .choose import MOST_ROWS
+from ..tasks import FEW_SETS, DecisionLists
+from ..tasks.sequences import COUNT_LIMIT, set_count
+from .choose import MAX_ROWS
 from .experiments import in_theorem_1
-from .form import WRITTEN_OUT
-from .partitions import MOST_CASES, case_count
+from .form import MAX_RECORDED_VOCABULARY
+from .partitions import MAX_CASES, case_count
 
 
 def list_needs(experiment: Experiment) -> Needs:
@@ -23,7 +23,7 @@ def list_needs(experiment: Experiment) -> Needs:
     params = longest * (longest + 1) if condensed else matrices * size**2
     drawn = DRAWN * (3 * size * longest + _drawn_sets(task))
     weights = DRAWN * 2 * size**2
-    small = size <= WRITTEN_OUT
+    small = size <= MAX_RECORDED_VOCABULARY
     return Needs(
         data=drawn / 3,
         weights=weights,
@@ -46,15 +46,15 @@ def list_form(experiment: Experiment) -> str:
         return "reduced"
     if in_theorem_1(experiment) and task.distribution == "iid":
         cases = case_count(task.length, task.list_bound)
-        return "partitions" if cases <= MOST_CASES // 4 else "monte-carlo"
-    if task.distribution in ("dirichlet", "support"):
+        return "partitions" if cases <= MAX_CASES // 4 else "monte-carlo"
+    if task.distribution in ("dirichlet", *FEW_SETS):
         return "support"
     rows = task.length * _sets(task)
-    return "enumeration" if rows <= MOST_ROWS else "monte-carlo"
+    return "enumeration" if rows <= MAX_ROWS else "monte-carlo"
 
 
 def _sets(task: DecisionLists) -> int:
-    if task.distribution == "support":
+    if task.distribution in FEW_SETS:
         return task.support_sets
     repeats = task.length - 1 if task.distribution == "iid" else 0
     return set_count(task.vocabulary + repeats, task.length)
@@ -62,11 +62,11 @@ def _sets(task: DecisionLists) -> int:
 
 def _drawn_sets(task: DecisionLists) -> float:
     """Numbers that the sets take while they are drawn, where they are listed."""
-    if task.distribution == "support":
+    if task.distribution in FEW_SETS:
         return task.support_sets * (5 * task.length + 25)  # as tuples in a Python set
-    return (
-        _sets(task) * (3 * task.length + 4) if task.distribution == "dirichlet" else 0
-    )
+    if task.distribution == "dirichlet":
+        return _sets(task) * (3 * task.length + 4)
+    return 0
 
 
 def _cases(experiment: Experiment, form: str) -> float:
@@ -77,7 +77,9 @@ def _cases(experiment: Experiment, form: str) -> float:
     if form == "reduced":
         return 30 * 2.0 ** min(longest, 60) * (longest + 1)
     if form == "partitions":
-        return 30 * longest * min(case_count(n, longest), MANY) * (longest + n**0.5)
+        return (
+            30 * longest * min(case_count(n, longest), COUNT_LIMIT) * (longest + n**0.5)
+        )
     rows = task.batch if form == "monte-carlo" else _sets(task)
     tables = rows * n * (4 * n + longest)
     if in_theorem_1(experiment) and form != "monte-carlo":

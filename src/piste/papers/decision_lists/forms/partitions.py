@@ -16,17 +16,18 @@ from jaxtyping import Float, Int
 
 from piste.errors import field_error
 
-from ..tasks.decision_lists import Instance
-from ..tasks.sequences import MANY, counted
+from ..tasks import Instance
+from ..tasks.sequences import COUNT_LIMIT, count_text
 from .cases import Cases
-from .condensed import AbstractCondensed, columns_by_length, joined
+from .condensed import AbstractCondensedPopulation, columns_by_length, joined
 
-MOST_CASES = 500_000
-LONGEST = 64
+MAX_CASES = 500_000
+"""Cases that are tabulated, at most."""
+MAX_LENGTH = 64
 """A longer sequence makes more cases than that: 64 has 1.7 million partitions."""
 
 
-class Partitions(AbstractCondensed):
+class PartitionPopulation(AbstractCondensedPopulation):
     """The exact population of independent uniform tokens, to $n$ about 24."""
 
     cases: Cases
@@ -39,7 +40,7 @@ class Partitions(AbstractCondensed):
     repeats: bool = eqx.field(static=True)
 
     @staticmethod
-    def of(instance: Instance) -> "Partitions":
+    def of(instance: Instance) -> "PartitionPopulation":
         """Tabulate the cases of every length of list."""
         check_cost(instance)
         columns = columns_by_length(instance)
@@ -49,18 +50,20 @@ class Partitions(AbstractCondensed):
             for m in columns["list_lengths"]
         ]
         cases = joined(tables, columns["frequency"])
-        return Partitions(cases, length=instance.length, repeats=True, **columns)
+        return PartitionPopulation(
+            cases, length=instance.length, repeats=True, **columns
+        )
 
     @property
-    def engine(self) -> str:
-        """The engine's name."""
+    def form(self) -> str:
+        """The form's name."""
         return "partitions"
 
 
 def case_count(length: int, m: int) -> int:
     """How many cases a list of $m$ makes: compositions times partitions."""
-    if length > LONGEST:
-        return MANY
+    if length > MAX_LENGTH:
+        return COUNT_LIMIT
     partitions = _partition_numbers(length - 1)
     return sum(
         math.comb(length - 1 - r + m - 1, m - 1) * partitions[r] for r in range(length)
@@ -71,15 +74,15 @@ def check_cost(instance: Instance) -> None:
     """Refuse an instance with too many cases."""
     lengths = np.unique(instance.list_lengths)
     cost = sum(case_count(instance.length, int(m)) for m in lengths)
-    if cost > MOST_CASES:
-        rule = f"{counted(cost)} cases, at most {MOST_CASES:.2g}; use monte-carlo"
-        raise field_error("engine", "partitions", rule)
+    if cost > MAX_CASES:
+        message = f"{count_text(cost)} cases, at most {MAX_CASES:.2g}; use monte-carlo"
+        raise field_error("form", "partitions", message)
 
 
-def _partition_numbers(most: int) -> list[int]:
-    numbers = [1] + [0] * most
-    for part in range(1, most + 1):
-        for total in range(part, most + 1):
+def _partition_numbers(largest: int) -> list[int]:
+    numbers = [1] + [0] * largest
+    for part in range(1, largest + 1):
+        for total in range(part, largest + 1):
             numbers[total] += numbers[total - part]
     return numbers
 
@@ -107,35 +110,35 @@ def compositions(total: int, parts: int) -> Iterator[tuple[int, ...]]:
 def count_cases(vocabulary: int, length: int, m: int, bound: int) -> Cases:
     """The cases of one column: counts of the list's tokens, multiplicities of others."""
     outside = vocabulary - m
-    found = [
+    cases = [
         (counts, Counter(parts))
         for r in range(length)
         for counts in compositions(length - 1 - r, m)
         for parts in partitions(r)
         if len(parts) <= outside
     ]
-    copies, tokens = _groups(found, m)
-    ways = [_sequences(counts, sizes, outside, length) for counts, sizes in found]
-    every = vocabulary ** (length - 1)
+    copies, tokens = _groups(cases, m)
+    ways = [_sequences(counts, sizes, outside, length) for counts, sizes in cases]
+    total = vocabulary ** (length - 1)
     key = np.append(np.arange(m), np.full(tokens.shape[1] - m, bound))
     return Cases(
-        query=np.zeros(len(found), int),
+        query=np.zeros(len(cases), int),
         key=np.broadcast_to(key, tokens.shape),
         copies=copies,
         tokens=tokens,
         decider=tokens[:, :m].argmax(1),
-        weight=np.array([count / every for count in ways]),
+        weight=np.array([count / total for count in ways]),
         vocabulary=np.asarray(float(vocabulary)),
     )
 
 
 def _groups(
-    found: list[tuple[tuple[int, ...], Counter]], m: int
+    cases: list[tuple[tuple[int, ...], Counter]], m: int
 ) -> tuple[Float[np.ndarray, "case group"], Float[np.ndarray, "case group"]]:
     """Multiplicities and numbers of tokens: the list's first, then the others'."""
-    shape = len(found), m + max(len(sizes) for _, sizes in found)
+    shape = len(cases), m + max(len(sizes) for _, sizes in cases)
     copies, tokens = np.ones(shape), np.zeros(shape)
-    for row, (counts, sizes) in enumerate(found):
+    for row, (counts, sizes) in enumerate(cases):
         present = np.array([*counts[:-1], counts[-1] + 1])
         copies[row, :m], tokens[row, :m] = np.maximum(present, 1), present > 0
         copies[row, m : m + len(sizes)] = list(sizes)

@@ -10,15 +10,15 @@ from jaxtyping import Float, Int
 
 from piste.errors import field_error
 
-from ..tasks.decision_lists import Instance
+from ..tasks import Instance
 from .cases import Cases
-from .condensed import AbstractCondensed, columns_by_length, joined
+from .condensed import AbstractCondensedPopulation, columns_by_length, joined
 
-LONGEST_LIST = 20
+MAX_LIST_LENGTH = 20
 """A list of m makes 2^(m−1) cases."""
 
 
-class Reduced(AbstractCondensed):
+class ReducedPopulation(AbstractCondensedPopulation):
     """The exact population of uniform sets, at any $L$ and $n$."""
 
     cases: Cases
@@ -31,7 +31,7 @@ class Reduced(AbstractCondensed):
     repeats: bool = eqx.field(static=True)
 
     @staticmethod
-    def of(instance: Instance) -> "Reduced":
+    def of(instance: Instance) -> "ReducedPopulation":
         """Tabulate the cases of every length of list."""
         check_list_bound(instance.list_bound)
         columns = columns_by_length(instance)
@@ -41,20 +41,22 @@ class Reduced(AbstractCondensed):
             for m in columns["list_lengths"]
         ]
         cases = joined(tables, columns["frequency"])
-        return Reduced(cases, length=instance.length, repeats=False, **columns)
+        return ReducedPopulation(
+            cases, length=instance.length, repeats=False, **columns
+        )
 
     @property
-    def engine(self) -> str:
-        """The engine's name."""
+    def form(self) -> str:
+        """The form's name."""
         return "reduced"
 
 
 def check_list_bound(longest: int) -> None:
     """Refuse lists that make too many cases."""
-    if longest > LONGEST_LIST:
+    if longest > MAX_LIST_LENGTH:
         cost = f"lists of {longest} make {2.0 ** (longest - 1):.2g} cases"
-        rule = f"at most {2 ** (LONGEST_LIST - 1)}; use monte-carlo"
-        raise field_error("engine", "reduced", f"{cost}, {rule}")
+        expected = f"at most {2 ** (MAX_LIST_LENGTH - 1)}; use monte-carlo"
+        raise field_error("form", "reduced", f"{cost}, {expected}")
 
 
 def subset_cases(vocabulary: int, length: int, m: int, bound: int) -> Cases:

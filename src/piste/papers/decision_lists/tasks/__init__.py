@@ -1,5 +1,5 @@
 """Decision lists over a vocabulary, and distributions over sequences of tokens."""
 
-from .decision_lists import DecisionLists, Instance
+from .decision_lists import DISTRIBUTIONS, FEW_SETS, DecisionLists, Instance
 
-__all__ = ["DecisionLists", "Instance"]
+__all__ = ["DISTRIBUTIONS", "FEW_SETS", "DecisionLists", "Instance"]

@@ -18,14 +18,14 @@ from piste.tasks import AbstractTask, task
 from piste.values import option
 
 from .sequences import (
-    MANY,
+    COUNT_LIMIT,
     AbstractSequences,
-    Independent,
+    IndependentTokens,
     PoissonSets,
     UniformSets,
     WeightedSets,
     all_sets,
-    counted,
+    count_text,
     set_count,
 )
 
@@ -38,12 +38,11 @@ DISTRIBUTIONS = (
     "iid",
     "dirichlet-support",
 )
-
-"""Their places are stored as codes, so new ones go to the end."""
+"""Distributions of sequences, by the names that the field ``distribution`` takes."""
 FEW_SETS = ("support", "dirichlet-support")
 """Distributions under which most sets have probability 0."""
-MOST_SETS = 2_000_000
-"""The most sets to which random weights are given."""
+MAX_WEIGHTED_SETS = 2_000_000
+"""Up to so many sets get random weights: each of them is held in memory."""
 
 
 class Instance(eqx.Module):
@@ -75,8 +74,8 @@ class Instance(eqx.Module):
         if not np.array_equal(np.sort(pi), np.arange(size)):
             raise field_error("permutation", pi, f"must hold 0 … {size - 1} once each")
         if len(lists) != size:
-            rule = f"must be one list a token, {size}"
-            raise InputError(f"lists = {len(lists)} lists: {rule}")
+            expected = f"must be one list per token, {size}"
+            raise InputError(f"lists = {len(lists)} lists: {expected}")
         for token, given in enumerate(lists):
             _check_list(token, tuple(given), size)
         bound = max(map(len, lists))
@@ -107,17 +106,17 @@ class Instance(eqx.Module):
         return int(self.list_lengths.max())
 
     def deciders(self, tokens: Tokens) -> Tokens:
-        """The label-determining token of every position, of NumPy's or JAX's kind."""
-        numbers: Any = np if isinstance(tokens, np.ndarray) else jnp
-        lists = numbers.asarray(self.lists)[tokens]
+        """The label-determining token of every position, as a NumPy or a JAX array."""
+        xp: Any = np if isinstance(tokens, np.ndarray) else jnp
+        lists = xp.asarray(self.lists)[tokens]
         present = (lists[..., None] == tokens[..., None, None, :]).any(-1)
         first = present.argmax(-1)[..., None]
-        return numbers.take_along_axis(lists, first, axis=-1)[..., 0]
+        return xp.take_along_axis(lists, first, axis=-1)[..., 0]
 
     def labels(self, tokens: Tokens) -> Tokens:
         r"""The label $\pi(a_j)$ of every position."""
-        numbers: Any = np if isinstance(tokens, np.ndarray) else jnp
-        return numbers.asarray(self.permutation)[self.deciders(tokens)]
+        xp: Any = np if isinstance(tokens, np.ndarray) else jnp
+        return xp.asarray(self.permutation)[self.deciders(tokens)]
 
 
 def _check_list(token: int, given: tuple[int, ...], size: int) -> None:
@@ -164,25 +163,26 @@ class DecisionLists(AbstractTask):
     def __post_init__(self):
         size, n = self.vocabulary, self.length
         if self.list_bound >= size:
-            rule = f"must be below vocabulary = {size}"
-            raise field_error("list_bound", self.list_bound, rule)
+            expected = f"must be below vocabulary = {size}"
+            raise field_error("list_bound", self.list_bound, expected)
         if self.distribution != "iid" and n > size:
-            rule = f"must be at most vocabulary = {size}, or use distribution iid"
-            raise field_error("length", n, rule)
-        if self.distribution == "dirichlet" and set_count(size, n) > MOST_SETS:
-            sets = counted(set_count(size, n))
-            sets = f"{sets} sets to weigh, at most {MOST_SETS:.2g}"
-            raise field_error("distribution", "dirichlet", f"{sets}; use support")
+            expected = f"must be at most vocabulary = {size}, or use distribution iid"
+            raise field_error("length", n, expected)
+        if self.distribution == "dirichlet" and set_count(size, n) > MAX_WEIGHTED_SETS:
+            sets = count_text(set_count(size, n))
+            cost = f"{sets} sets to weigh, at most {MAX_WEIGHTED_SETS:.2g}"
+            raise field_error("distribution", "dirichlet", f"{cost}; use support")
         if self.distribution in FEW_SETS:
             self._check_support()
 
     def _check_support(self):
-        least = -(-self.vocabulary // self.length)
-        most = set_count(self.vocabulary, self.length)
-        if not least <= self.support_sets <= most:
-            upper = counted(most) if most >= MANY else most
-            rule = f"must be between L/n = {least} (every token occurs) and {upper}"
-            raise field_error("support_sets", self.support_sets, rule)
+        minimum = -(-self.vocabulary // self.length)
+        maximum = set_count(self.vocabulary, self.length)
+        if not minimum <= self.support_sets <= maximum:
+            upper = count_text(maximum) if maximum >= COUNT_LIMIT else maximum
+            lower = f"L/n = {minimum} (every token occurs)"
+            expected = f"must be between {lower} and {upper}"
+            raise field_error("support_sets", self.support_sets, expected)
 
     def datasets(self, loaded: None, *, seed: int) -> tuple[Instance, None]:
         """Lists and a distribution; its population is the data, so there is no test."""
@@ -213,7 +213,7 @@ class DecisionLists(AbstractTask):
         if self.distribution == "uniform":
             return UniformSets(size, n)
         if self.distribution == "iid":
-            return Independent(np.full(size, 1 / size), n)
+            return IndependentTokens(np.full(size, 1 / size), n)
         if self.distribution == "poisson":
             weights = np.exp(self.weight_spread * rng.standard_normal(size))
             return PoissonSets(weights, n)
@@ -235,8 +235,8 @@ def _new_tokens(
 ) -> Int[np.ndarray, " token"]:
     """One more token for every row, uniform among those it does not hold yet."""
     draws = rng.integers(0, len(taken), len(taken))
-    while (again := np.flatnonzero((taken == draws[:, None]).any(1))).size:
-        draws[again] = rng.integers(0, len(taken), again.size)
+    while (repeated := np.flatnonzero((taken == draws[:, None]).any(1))).size:
+        draws[repeated] = rng.integers(0, len(taken), repeated.size)
     return draws
 
 
@@ -245,8 +245,8 @@ def _random_sets(
 ) -> Int[np.ndarray, "sequence position"]:
     """Distinct random sets; the first of them together hold every token."""
     cover = np.resize(rng.permutation(vocabulary), -(-vocabulary // length) * length)
-    found = {tuple(sorted(row)) for row in cover.reshape(-1, length).tolist()}
-    while len(found) < count:
+    sets = {tuple(sorted(row)) for row in cover.reshape(-1, length).tolist()}
+    while len(sets) < count:
         draw = rng.choice(vocabulary, length, replace=False)
-        found.add(tuple(sorted(draw.tolist())))
-    return np.array(sorted(found), np.int32)
+        sets.add(tuple(sorted(draw.tolist())))
+    return np.array(sorted(sets), np.int32)

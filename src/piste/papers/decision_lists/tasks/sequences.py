@@ -16,8 +16,8 @@ from jaxtyping import Array, Float, Int, Key
 
 from piste.errors import field_error
 
-MANY = 10**18
-"""So many sets or more: they are never counted to the end, nor listed."""
+COUNT_LIMIT = 10**18
+"""Counts of sets stop here: so many are never listed, and a count may be endless."""
 
 Rows = tuple[Int[np.ndarray, "sequence position"], Float[np.ndarray, " sequence"]]
 
@@ -35,7 +35,7 @@ class AbstractSequences(eqx.Module):
 
     @abc.abstractmethod
     def rows(self) -> Rows:
-        """All of them, a row each, with their probabilities."""
+        """All of them, one per row, with their probabilities."""
 
     @abc.abstractmethod
     def sample(
@@ -83,7 +83,7 @@ class WeightedSets(AbstractSequences):
         check_probabilities(self.probability)
         if self.tokens.ndim != 2 or len(self.tokens) != len(self.probability):
             shapes = f"shapes {self.tokens.shape} and {self.probability.shape}"
-            raise field_error("tokens", shapes, "must be one row a probability")
+            raise field_error("tokens", shapes, "must have one row per probability")
         if self.tokens.min() < 0 or self.tokens.max() >= self.vocabulary:
             worst = max(self.tokens.max(), -self.tokens.min())
             raise field_error("tokens", worst, f"must be less than {self.vocabulary}")
@@ -115,8 +115,8 @@ class WeightedSets(AbstractSequences):
         self, *, key: Key[Array, ""], size: int
     ) -> Int[Array, "sequence position"]:
         """Draw rows by their probabilities."""
-        place = jax.random.categorical(key, jnp.log(self.probability), shape=(size,))
-        return jnp.asarray(self.tokens)[place]
+        rows = jax.random.categorical(key, jnp.log(self.probability), shape=(size,))
+        return jnp.asarray(self.tokens)[rows]
 
 
 class PoissonSets(AbstractSequences):
@@ -181,7 +181,7 @@ class PoissonSets(AbstractSequences):
         return jnp.concatenate([start[None], rows])
 
 
-class Independent(AbstractSequences):
+class IndependentTokens(AbstractSequences):
     """Tokens drawn independently, with repetition."""
 
     probability: Float[np.ndarray, " token"]
@@ -220,27 +220,27 @@ class Independent(AbstractSequences):
 
 
 def set_count(tokens: int, length: int) -> int:
-    """$C(L, n)$, or :data:`MANY` if that is less: the number itself may have any length.
+    """$C(L, n)$, or :data:`COUNT_LIMIT` if that is less: a count may have any length.
 
-    >>> set_count(10, 4), set_count(10**9, 10**8) == MANY
+    >>> set_count(10, 4), set_count(10**9, 10**8) == COUNT_LIMIT
     (210, True)
     """
     few = min(length, tokens - length)
     if few <= 0:
         return int(few == 0)
     # C(L, n) is at least (L/n)^n, which is quickly known.
-    if few * math.log(tokens / few) > math.log(MANY):
-        return MANY
-    return min(math.comb(tokens, few), MANY)
+    if few * math.log(tokens / few) > math.log(COUNT_LIMIT):
+        return COUNT_LIMIT
+    return min(math.comb(tokens, few), COUNT_LIMIT)
 
 
-def counted(number: int) -> str:
+def count_text(number: int) -> str:
     """A number of sets in words.
 
-    >>> counted(21_000_000), counted(MANY)
+    >>> count_text(21_000_000), count_text(COUNT_LIMIT)
     ('2.1e+07', 'over 1e+18')
     """
-    return f"over {MANY:.0e}" if number >= MANY else f"{number:.2g}"
+    return f"over {COUNT_LIMIT:.0e}" if number >= COUNT_LIMIT else f"{number:.2g}"
 
 
 def all_sets(vocabulary: int, length: int) -> Int[np.ndarray, "sequence position"]:
@@ -264,8 +264,8 @@ def _orders(tokens: Int[np.ndarray, "sequence position"]) -> np.ndarray:
 def check_length(length: int, vocabulary: int) -> None:
     """Refuse a set that is larger than the vocabulary."""
     if not 1 <= length <= vocabulary:
-        rule = f"must be between 1 and vocabulary = {vocabulary} without repetition"
-        raise field_error("length", length, rule)
+        expected = f"must be between 1 and vocabulary = {vocabulary}"
+        raise field_error("length", length, f"{expected} without repetition")
 
 
 def check_probabilities(probability: Float[np.ndarray, " any"]) -> None:

@@ -8,7 +8,7 @@ a sum over the tokens of the sequence. So for every $a$, $d$ and $y$ the worst s
 found by taking the smallest terms, and no sequence has to be listed.
 
 Equal scores make a tie, which counts as wrong. Rounding makes a tie a lead of some 1e-16
-times the scores, so leads of logits count from :data:`TIE` on.
+times the scores, so whoever judges a lead must ask for more than that.
 """
 
 import math
@@ -16,10 +16,7 @@ import math
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from ..tasks.decision_lists import Instance
-
-TIE = 1e-6
-"""A lead of a logit that is at most this is a tie."""
+from ..tasks import Instance
 
 
 def label_leads(
@@ -28,7 +25,7 @@ def label_leads(
     instance: Instance,
     tokens: Int[np.ndarray, "sequence position"],
 ) -> Float[np.ndarray, "sequence position"]:
-    """How far the logit of every label leads in some sequences, whatever their number.
+    """How far the logit of every label leads in the given sequences.
 
     With NumPy alone: no program has to be compiled for every number of sequences.
     """
@@ -62,14 +59,16 @@ def ordering_margin(
                 np.arange(instance.vocabulary), instance.lists[a, : k + 1]
             )
             own = (later == a) | (decider == a)
-            needed = [_needed(instance, k, size, repeats) for size in (2, 3)]
+            needed = [_needed_lead(instance, k, size, repeats) for size in (2, 3)]
             lead = attention[decider, a] - attention[later, a]
             leads.append(np.min(lead - np.where(own, *needed), initial=np.inf))
     return float(min(leads))
 
 
-def _needed(instance: Instance, absent: int, distinct: int, repeats: bool) -> float:
-    """The lead needed where so many distinct tokens must occur and so many must not."""
+def _needed_lead(
+    instance: Instance, absent: int, distinct: int, repeats: bool
+) -> float:
+    """The lead needed where so many tokens must be absent and so many must occur."""
     size, n = instance.vocabulary, instance.length
     if n < distinct or (not repeats and n > size - absent):
         return -np.inf
@@ -82,10 +81,11 @@ def worst_case(
     instance: Instance,
     repeats: bool = False,
 ) -> float:
-    """Positive if and only if any two matrices classify all sequences perfectly.
+    """Positive if and only if the two matrices classify all sequences perfectly.
 
-    Sequences of distinct tokens, or with ``repeats`` all of $[L]^n$. Beyond its sign the
-    number says little: it is the worst of the sums above, with the largest weight 1.
+    Sequences are sets of distinct tokens, or with ``repeats`` all of $[L]^n$. Beyond its
+    sign the number says little: it is the worst of the sums above, with the largest
+    weight 1.
     """
     attention, value = np.asarray(attention), np.asarray(value)
     worst = np.inf
@@ -145,7 +145,7 @@ def tied_for_ever(instance: Instance) -> bool:
             later = np.setdiff1d(
                 np.arange(instance.vocabulary), instance.lists[a, : k + 1]
             )
-            possible = np.isfinite(_needed(instance, k, 3, repeats=False))
+            possible = np.isfinite(_needed_lead(instance, k, 3, repeats=False))
             if possible and not met[decider, a] and not met[later, a].all():
                 return True
     return False
