@@ -108,7 +108,7 @@ def claim(study, ratio, begin, limit, statement):
         rows = records(evidence, study)
         error = abs(rows[rows.step >= begin * rows.step.max()][ratio] - 1)
         said = f"relative error ≤ {limit}"
-        return [claims.compare("all classes", error, most=limit, predicted=said)]
+        return [claims.compare("all classes", error, maximum=limit, predicted=said)]
 
     name = f"{NAMES[study]}, {'at the end' if begin else 'at all times'}"
     return claims.Claim(name, statement, judge, (study,), "losses")

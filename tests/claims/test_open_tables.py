@@ -97,7 +97,7 @@ def test_names_and_needs_are_checked(add):
 
 def falls(trajectory):
     share = float(trajectory.train_loss[-1] / trajectory.train_loss[0])
-    return compare("this run", share, most=0.5, predicted="below a half")
+    return compare("this run", share, maximum=0.5, predicted="below a half")
 
 
 def test_a_brought_claim_is_judged_on_runs_that_measure_enough():

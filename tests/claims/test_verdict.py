@@ -27,11 +27,11 @@ from piste.errors import InputError
 @pytest.mark.parametrize(
     ("measured", "limits", "outcome", "margin"),
     [
-        (0.5, {"most": 1.0}, Outcome.HOLDS, 0.5),
-        (1.5, {"most": 1.0}, Outcome.VIOLATED, -0.5),
-        (3.0, {"least": 2.0}, Outcome.HOLDS, 0.5),
-        (1.0, {"least": 2.0}, Outcome.VIOLATED, -0.5),
-        (2.0, {"least": 2.0}, Outcome.HOLDS, 0.0),
+        (0.5, {"maximum": 1.0}, Outcome.HOLDS, 0.5),
+        (1.5, {"maximum": 1.0}, Outcome.VIOLATED, -0.5),
+        (3.0, {"minimum": 2.0}, Outcome.HOLDS, 0.5),
+        (1.0, {"minimum": 2.0}, Outcome.VIOLATED, -0.5),
+        (2.0, {"minimum": 2.0}, Outcome.HOLDS, 0.0),
     ],
 )
 def test_compare(measured, limits, outcome, margin):
@@ -40,7 +40,7 @@ def test_compare(measured, limits, outcome, margin):
     assert verdict.margin == pytest.approx(margin)
 
 
-LIMITS = ({"most": 1.0}, {"least": -1.0})
+LIMITS = ({"maximum": 1.0}, {"minimum": -1.0})
 
 
 @pytest.mark.parametrize("limits", LIMITS)
@@ -60,9 +60,13 @@ def test_nothing_at_all_never_agrees(limits):
 
 
 def test_of_several_numbers_the_worst_decides():
-    assert compare("i", [0.5, 2.0], most=1.0, predicted="").outcome == Outcome.VIOLATED
-    assert compare("i", [0.5, 2.0], least=0.4, predicted="").outcome == Outcome.HOLDS
-    assert compare("i", [0.5, 2.0], least=1.0, predicted="").outcome == Outcome.VIOLATED
+    assert (
+        compare("i", [0.5, 2.0], maximum=1.0, predicted="").outcome == Outcome.VIOLATED
+    )
+    assert compare("i", [0.5, 2.0], minimum=0.4, predicted="").outcome == Outcome.HOLDS
+    assert (
+        compare("i", [0.5, 2.0], minimum=1.0, predicted="").outcome == Outcome.VIOLATED
+    )
 
 
 def test_conditions_come_before_needs_and_both_before_the_number():
@@ -70,10 +74,10 @@ def test_conditions_come_before_needs_and_both_before_the_number():
     trained = Condition("training loss ≤ 0.01", False, "0.3")
     for holds in (0.0, 2.0):
         unmet = compare(
-            "i", holds, most=1.0, predicted="", conditions=[asked], needs=[trained]
+            "i", holds, maximum=1.0, predicted="", conditions=[asked], needs=[trained]
         )
         assert unmet.outcome == Outcome.UNMET and "HD ≥ Nn" in unmet.measured
-        early = compare("i", holds, most=1.0, predicted="", needs=[trained])
+        early = compare("i", holds, maximum=1.0, predicted="", needs=[trained])
         assert early.outcome == Outcome.INCONCLUSIVE
         assert "needs training loss ≤ 0.01: 0.3" in early.measured
         assert early.margin is None and early.conditions == (trained,)
@@ -82,21 +86,21 @@ def test_conditions_come_before_needs_and_both_before_the_number():
 
 
 def test_a_bounded_quantity_and_a_limit_of_zero_have_no_margin():
-    share = compare("i", 1.0, least=0.9, predicted="", bounded=True)
+    share = compare("i", 1.0, minimum=0.9, predicted="", bounded=True)
     assert share.outcome == Outcome.HOLDS and share.margin is None
-    assert compare("i", -1.0, most=0.0, predicted="").margin is None
+    assert compare("i", -1.0, maximum=0.0, predicted="").margin is None
 
 
 def test_what_records_leave_open_is_inconclusive():
     ends = [(0.1, 0.2), (0.2, 0.9), (0.8, 0.9)]
-    found = [compare_range("i", *e, most=0.5, predicted="") for e in ends]
+    found = [compare_range("i", *e, maximum=0.5, predicted="") for e in ends]
     outcomes = [verdict.outcome for verdict in found]
     assert outcomes == [Outcome.HOLDS, Outcome.INCONCLUSIVE, Outcome.VIOLATED]
     assert "too coarse" in found[1].measured and found[1].margin is None
     assert found[0].measured == "between 0.1 and 0.2"
-    upward = [compare_range("i", *e, least=0.5, predicted="").outcome for e in ends]
+    upward = [compare_range("i", *e, minimum=0.5, predicted="").outcome for e in ends]
     assert upward == [Outcome.VIOLATED, Outcome.INCONCLUSIVE, Outcome.HOLDS]
-    missing = compare_range("i", np.nan, np.nan, most=0.5, predicted="")
+    missing = compare_range("i", np.nan, np.nan, maximum=0.5, predicted="")
     assert missing.outcome == Outcome.INCONCLUSIVE
 
 
@@ -115,15 +119,15 @@ def recorded(values, steps=None):
     ],
 )
 def test_series_that_cannot_be_compared_do_not_agree(first, second):
-    verdict = compare("i", differences(first, second), most=0.0, predicted="")
+    verdict = compare("i", differences(first, second), maximum=0.0, predicted="")
     assert verdict.outcome == Outcome.INCONCLUSIVE
 
 
 def test_series_that_can():
     same = differences(recorded([1, 2]), recorded([1, 2]))
-    assert compare("i", same, most=0.0, predicted="").outcome == Outcome.HOLDS
+    assert compare("i", same, maximum=0.0, predicted="").outcome == Outcome.HOLDS
     other = differences(recorded([1, 2]), recorded([1, 2.5]))
-    assert compare("i", other, most=0.0, predicted="").outcome == Outcome.VIOLATED
+    assert compare("i", other, maximum=0.0, predicted="").outcome == Outcome.VIOLATED
 
 
 def test_sign_test_by_hand():

@@ -20,8 +20,8 @@ def compare(
     instance: str,
     measured: Numbers,
     *,
-    most: float | None = None,
-    least: float | None = None,
+    maximum: float | None = None,
+    minimum: float | None = None,
     predicted: str,
     bounded: bool = False,
     needs: Sequence[Condition] = (),
@@ -38,13 +38,13 @@ def compare(
     inconclusive. A ``bounded`` quantity (a share, an R²) has no margin.
     """
     values = np.asarray(measured, float).ravel()
-    limit = most if most is not None else least
+    limit = maximum if maximum is not None else minimum
     assert limit is not None
     known = _all_finite(values)
-    said = known.detail if not known.met else _worst(values, most is not None)
+    sentence = known.detail if not known.met else _worst(values, maximum is not None)
     room = np.nan
     if known.met:
-        room = limit - values.max() if most is not None else values.min() - limit
+        room = limit - values.max() if maximum is not None else values.min() - limit
     outcome, missing = _outcome((*needs, known), conditions, bool(room >= 0))
     margin = None
     if outcome in (Outcome.HOLDS, Outcome.VIOLATED) and limit and not bounded:
@@ -53,7 +53,9 @@ def compare(
         instance,
         outcome,
         predicted,
-        said if missing is known or missing is None else f"{said} ({_why(missing)})",
+        sentence
+        if missing is known or missing is None
+        else f"{sentence} ({_why(missing)})",
         margin,
         (*conditions, *needs),
         numbers or {},
@@ -66,8 +68,8 @@ def compare_range(
     low: float,
     high: float,
     *,
-    most: float | None = None,
-    least: float | None = None,
+    maximum: float | None = None,
+    minimum: float | None = None,
     predicted: str,
     bounded: bool = False,
     unclear: str = "the records are too coarse to tell",
@@ -78,9 +80,14 @@ def compare_range(
     Records have gaps, so a time is known up to one; a mean over seeds has an interval of
     confidence. If the limit lies between both ends the verdict is inconclusive.
     """
-    limits = {"most": most, "least": least, "bounded": bounded, "predicted": predicted}
+    limits = {
+        "maximum": maximum,
+        "minimum": minimum,
+        "bounded": bounded,
+        "predicted": predicted,
+    }
     ends = [compare(instance, end, **limits, **more) for end in (low, high)]
-    worse = ends[1] if most is not None else ends[0]
+    worse = ends[1] if maximum is not None else ends[0]
     if {end.outcome for end in ends} == {Outcome.HOLDS, Outcome.VIOLATED}:
         text = f"between {low:.4g} and {high:.4g}: {unclear}"
         return dataclasses.replace(
@@ -105,14 +112,14 @@ def decide(
 ) -> Verdict:
     """Judge what is no comparison with one limit; needs and conditions as above."""
     outcome, missing = _outcome(needs, conditions, holds)
-    said = measured if missing is None else f"{measured} ({_why(missing)})"
+    sentence = measured if missing is None else f"{measured} ({_why(missing)})"
     if outcome not in (Outcome.HOLDS, Outcome.VIOLATED):
         margin = None
     return Verdict(
         instance,
         outcome,
         predicted,
-        said,
+        sentence,
         margin,
         (*conditions, *needs),
         numbers or {},
@@ -151,11 +158,11 @@ def _all_finite(values: np.ndarray) -> Condition:
     return Condition(name, not bad, f"{bad} of {values.size} numbers are not finite")
 
 
-def _worst(values: np.ndarray, most: bool) -> str:
-    worst = values.max() if most else values.min()
+def _worst(values: np.ndarray, maximum: bool) -> str:
+    worst = values.max() if maximum else values.min()
     if values.size == 1:
         return f"{worst:.4g}"
-    return f"{'at most' if most else 'at least'} {worst:.4g} over {values.size}"
+    return f"{'at most' if maximum else 'at least'} {worst:.4g} over {values.size}"
 
 
 def _outcome(

@@ -10,7 +10,6 @@ from piste.papers.decision_lists.forms import (
     AttentionLoss,
     FlowData,
     JointLoss,
-    curvature_and_margin,
     descend_to_perfection,
     first_perfect,
     population_loss,
@@ -42,7 +41,7 @@ def test_curvature_equals_the_dense_hessian():
         return population.loss(given.attention, given.value)
 
     expected = np.linalg.eigvalsh(jax.hessian(loss)(flat))[-1]
-    found = curvature_and_margin(JointLoss(population), weights)[0]
+    found = JointLoss(population).curvature(weights)
     np.testing.assert_allclose(found, expected, rtol=1e-8)
 
 
@@ -57,7 +56,8 @@ def test_curvature_in_w_equals_the_dense_hessian():
     # Padding for other problems in the same program changes nothing.
     data = FlowData.of(given, (64, 4, 8, 8))
     padded = jnp.zeros((8, 8)).at[:5, :5].set(scores)
-    found, margin = curvature_and_margin(AttentionLoss(data), padded)
+    objective = AttentionLoss(data)
+    found, margin = objective.curvature(padded), objective.margin(padded)
     np.testing.assert_allclose(found, expected, rtol=1e-10)
     np.testing.assert_allclose(margin, given.population.margin(scores), rtol=1e-12)
 

@@ -6,15 +6,19 @@ $W$ alone with $V = cP$ (:class:`AttentionLoss`).
 
 import abc
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float
+import numpy as np
+from jaxtyping import Array, Float, PyTree
 
-from piste.probes import hessian_extremes
+from piste.probes import Probe, hessian_extremes
+from piste.rules import GD
+from piste.training import AbstractForm, Chunk, Plan, System, train
 
 from ..models import OneHotWeights
 from .flow_problem import FlowData
@@ -94,19 +98,57 @@ class AttentionLoss(AbstractLoss):
         return jnp.linalg.eigvalsh(blocks.transpose(2, 0, 1)).max()
 
 
-@eqx.filter_jit
-def curvature_and_margin(objective: AbstractLoss, params: Any) -> Float[Array, " two"]:
-    r"""$\lambda_{max}$ and the margin at some parameters."""
-    return jnp.stack([objective.curvature(params), objective.margin(params)])
+class DescentView(eqx.Module):
+    """A loss, and where a descent on it is."""
+
+    objective: AbstractLoss
+    params: PyTree
+
+
+CURVATURE = Probe(
+    "curvature",
+    r"$\lambda_{\max}$",
+    "largest eigenvalue of the Hessian",
+    lambda view: view.objective.curvature(view.params),
+)
+MARGIN = Probe(
+    "margin",
+    "margin",
+    "smallest lead of a label",
+    lambda view: view.objective.margin(view.params),
+)
+
+
+class DescentForm(AbstractForm):
+    """Parameters of a loss, and where they start."""
+
+    objective: AbstractLoss
+    start: PyTree
+
+    def initial(self):
+        """Where the descent starts."""
+        return self.start
+
+    def loss_and_gradient(self, params, step=0):
+        """Differentiate the loss."""
+        return jax.value_and_grad(self.objective.loss)(params)
+
+    def view(self, params):
+        """The loss, and the parameters now."""
+        return DescentView(self.objective, params)
+
+    def test_view(self, params):
+        """The same: there is no test data."""
+        return self.view(params)
+
+    def probes(self):
+        """The largest curvature and the smallest margin."""
+        return (CURVATURE, MARGIN)
 
 
 @eqx.filter_jit
-def gradient_step(
-    objective: AbstractLoss, params: Any, learning_rate: Float[Array, ""] | float
-) -> Any:
-    r"""Take one step, $w \leftarrow w - \eta\nabla\mathcal{L}$."""
-    slope = jax.grad(objective.loss)(params)
-    return jax.tree.map(lambda w, g: w - learning_rate * g, params, slope)
+def _curvature(objective: AbstractLoss, params: Any) -> Float[Array, ""]:
+    return objective.curvature(params)
 
 
 @dataclass(frozen=True)
@@ -141,7 +183,7 @@ def descend_to_perfection(
     The path depends on $\eta$, so a descent that met a larger curvature than it assumed
     is repeated with that one. ``share`` makes the steps that much smaller.
     """
-    assumed = float(curvature_and_margin(objective, params)[0])
+    assumed = float(_curvature(objective, params))
     for _ in range(attempts):
         descent = descend_at(objective, params, share / assumed, limit)
         # Written so that a curvature that is not a number ends the attempts.
@@ -156,15 +198,29 @@ def descend_at(
     objective: AbstractLoss, params: Any, learning_rate: float, limit: int
 ) -> Descent:
     """Descend at a learning rate until all labels are right, at most ``limit`` steps."""
-    curvatures, margins = [], []
-    for step in range(limit + 1):
-        curvature, margin = map(float, curvature_and_margin(objective, params))
+    curvatures, margins, states = [], [], params
+    for chunk in descent_states(objective, params, learning_rate, limit):
+        curvature, margin = (
+            float(chunk.records[p][0]) for p in ("curvature", "margin")
+        )
         curvatures.append(curvature)
         margins.append(margin)
+        states = chunk.state.params
         # A descent that left the finite numbers is not perfect, whatever its margin.
         finite = math.isfinite(curvature)
-        if not finite or margin > 0 or step == limit:
+        if not finite or margin > 0:
             break
-        params = gradient_step(objective, params, learning_rate)
-    reached = step if finite and margin > 0 else None
-    return Descent(learning_rate, reached, tuple(curvatures), tuple(margins), params)
+    reached = len(margins) - 1 if finite and margin > 0 else None
+    return Descent(learning_rate, reached, tuple(curvatures), tuple(margins), states)
+
+
+def descent_states(
+    objective: AbstractLoss, params: Any, learning_rate: float, limit: int
+) -> Iterator[Chunk]:
+    """Descend step by step, from step 0 on; curvature and margin at each of them."""
+    # An array is not checked: a rate that is no number leads to an outcome, not an error.
+    rate = jnp.asarray(learning_rate)
+    rule = eqx.tree_at(lambda rule: rule.learning_rate, GD(), rate)
+    system = System(DescentForm(objective, params), rule)
+    plan = Plan(np.arange(limit + 1), np.zeros(limit + 1, bool), 1)
+    return train(system, plan, system.start())

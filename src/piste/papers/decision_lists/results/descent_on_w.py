@@ -123,7 +123,7 @@ def descent_verdict(cell: xr.Dataset) -> Verdict:
     return compare(
         instance,
         steps,
-        most=bound,
+        maximum=bound,
         predicted=predicted,
         needs=(Condition("t* ≥ 1", steps >= 1, f"t* = {steps:g}"),),
         conditions=conditions,

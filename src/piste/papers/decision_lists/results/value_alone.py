@@ -54,7 +54,7 @@ def turn_verdict(instance: str, run: xr.Dataset) -> Verdict:
     return compare(
         instance,
         cosine[-1],
-        least=minimum,
+        minimum=minimum,
         bounded=True,
         predicted=predicted,
         needs=(
@@ -90,7 +90,7 @@ def ceiling_verdict(instance: str, run: xr.Dataset, maximum: float) -> Verdict:
     return compare(
         instance,
         np.asarray(run.accuracy, float),
-        most=maximum * (1 + MAX_SHARE_ROUNDING),
+        maximum=maximum * (1 + MAX_SHARE_ROUNDING),
         bounded=True,
         predicted=f"at most {maximum:.4g} right with any V",
         needs=(

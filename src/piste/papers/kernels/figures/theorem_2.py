@@ -134,13 +134,15 @@ def _draw_success(evidence: Evidence) -> Picture:
 def _success_caption(data: xr.Dataset) -> str:
     rates = [f"{eta:g}" for eta in np.unique(data.eta.values)]
     better = "the better of " if len(rates) > 1 else ""
-    words = (
+    text = (
         f"Theorem 2: W^Q alone, {better}η = {' and '.join(rates)}, {steps_words(data)}, "
         f"{seeds_words(data)}; success is f_T/f₀ < {ZERO_LOSS:g}."
     )
     if len({case in CONSTRUCTION for case in cases_of(data)}) < 2:
-        return words
-    return f"{words} Left of the dashed line the matched start of scale 6; right, controls."
+        return text
+    return (
+        f"{text} Left of the dashed line the matched start of scale 6; right, controls."
+    )
 
 
 # --- singular values -------------------------------------------------------------------
@@ -204,15 +206,15 @@ def _draw_singular_values(evidence: Evidence) -> Picture | None:
 def _singular_values_caption(
     data: xr.Dataset, case: Case, runs: Mapping[str, xr.Dataset]
 ) -> str:
-    words = (
+    text = (
         f"Along the paths (median and range over {seeds_words(data)}): gradient and least "
         f"singular value of J_Q, {case.words}. Below the dotted line a singular value "
         "is rounding: there only this limit is drawn."
     )
     if not runs:
-        return words
+        return text
     shapes = " and ".join(dict.fromkeys(_shape_words(run) for run in runs.values()))
-    return f"{words} Right, σ_min of B_t in one run of Theorem 1, {shapes}."
+    return f"{text} Right, σ_min of B_t in one run of Theorem 1, {shapes}."
 
 
 def _shape_words(run: xr.Dataset) -> str:

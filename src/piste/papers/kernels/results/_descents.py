@@ -7,6 +7,7 @@ training here: a draw does not depend on the kernel, nor constants on what is tr
 import dataclasses
 import functools
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -129,8 +130,8 @@ def descend(
     """Train all seeds by gradient descent, each with its own η; measure at some steps."""
     data, weights = start
     form = RegressionForm(weights, data, kernel, train)
-    # Its one number becomes as many as there are seeds.
-    rule = jax.tree.map(lambda rate: jnp.asarray(learning_rates), GD())
+    rates = jnp.asarray(learning_rates)
+    rule = eqx.tree_at(lambda rule: rule.learning_rate, GD(), rates)
     names = tuple(probe.name for probe in probes)
     system = System(form, rule, only=names, brought=probes)
     plan = Plan(times, np.zeros(times.size, bool), times.size)

@@ -107,8 +107,8 @@ def _table(study: str) -> Table:
 
     def caption(evidence: Evidence, rows: pd.DataFrame) -> str:
         matched = len(comparable(evidence.surfaces(study)))
-        words = f"{matched} of {evidence.count(study)} pairs at matched loss"
-        return f"Loss surfaces, {surveyed_task(study)}: {words}."
+        text = f"{matched} of {evidence.count(study)} pairs at matched loss"
+        return f"Loss surfaces, {surveyed_task(study)}: {text}."
 
     return Table(study, caption, make, needs=(study,))
 

@@ -131,7 +131,7 @@ def judge_gd_error(cells: pd.DataFrame) -> list[Verdict]:
         verdict = compare_range(
             f"SNR {snr:g}",
             *mean_interval(difference),
-            most=0.0,
+            maximum=0.0,
             predicted=predicted,
             numbers=mean_by_rule(pairs),
             unclear=UNCLEAR_MEAN,
@@ -149,7 +149,7 @@ def judge_adam_error(cells: pd.DataFrame) -> list[Verdict]:
         verdict = compare_range(
             f"SNR {snr:g}",
             *size_range(low, high),
-            most=MAX_ERROR_DIFFERENCE,
+            maximum=MAX_ERROR_DIFFERENCE,
             predicted="mean test errors of Adam and SignGD differ by at most "
             f"{MAX_ERROR_DIFFERENCE}",
             numbers=mean_by_rule(pairs),

@@ -23,7 +23,7 @@ def judge_near_start(
         compare(
             **of_seed(run, quantity),
             measured=relative_change(run, record, probe),
-            most=MAX_RELATIVE_CHANGE,
+            maximum=MAX_RELATIVE_CHANGE,
             predicted=f"RMS change up to the end of {end} ≤ {MAX_RELATIVE_CHANGE} of "
             "the RMS at the start",
             needs=[are_found(timeline, end)],

@@ -115,7 +115,7 @@ def _judge_identity(evidence: Evidence) -> list[Verdict]:
         compare(
             f"{int(signgd.step[-1]):,} steps, {len(probes)} probes",
             np.concatenate([gap.ravel() for gap in gaps]),
-            most=0.0,
+            maximum=0.0,
             predicted="β₁ = β₂ = ε = 0: no difference in any recorded number",
             runs=(signgd.attrs["name"], adam.attrs["name"]),
         )
@@ -189,7 +189,7 @@ def _judge_slower(rule: RuleSummary, signgd: RuleSummary) -> Verdict:
     return compare(
         f"{rule.name} against SignGD",
         rule.slope / signgd.slope,
-        most=MAX_SLOWER_RATIO,
+        maximum=MAX_SLOWER_RATIO,
         predicted=f"the training loss falls at most {MAX_SLOWER_RATIO} times as fast as "
         "SignGD's",
         numbers={"slope": rule.slope, "SignGD's": signgd.slope},
@@ -204,7 +204,7 @@ def _judge_equal_slopes(
     return compare(
         instance,
         max(ratio, 1 / ratio) if ratio > 0 else np.nan,
-        most=MAX_SLOPE_RATIO,
+        maximum=MAX_SLOPE_RATIO,
         predicted=f"slopes of log loss alike within a factor {MAX_SLOPE_RATIO}",
         numbers={first.name: first.slope, second.name: second.slope},
         needs=[_falls(first), _falls(second)],

@@ -64,7 +64,7 @@ def _judge_gd_loss(cells: pd.DataFrame) -> list[Verdict]:
         verdict = compare_range(
             instance,
             *_ratio_range(*mean_interval(log_ratios)),
-            most=1.0,
+            maximum=1.0,
             predicted=predicted,
             numbers=mean_by_rule(pairs),
             unclear=UNCLEAR_MEAN,
@@ -82,7 +82,7 @@ def _judge_adam_loss(cells: pd.DataFrame) -> list[Verdict]:
         verdict = compare_range(
             f"SNR {snr:g}, test loss",
             *_ratio_range(*size_range(low, high)),
-            most=MAX_LOSS_RATIO,
+            maximum=MAX_LOSS_RATIO,
             predicted="test losses of Adam and SignGD within a factor "
             f"{MAX_LOSS_RATIO}",
             numbers=mean_by_rule(pairs),
@@ -129,7 +129,7 @@ def _judge_larger_noise(cells: pd.DataFrame) -> list[Verdict]:
         compare_range(
             instance,
             *mean_interval(noisy - clean),
-            least=0.0,
+            minimum=0.0,
             predicted=predicted,
             numbers=means | {"largest at SNR": largest},
             unclear=UNCLEAR_MEAN,

@@ -40,7 +40,7 @@ def _judge_value_signal(run: xr.Dataset, timeline: Timeline) -> Verdict:
     return compare(
         **of_seed(run, "value signal"),
         measured=abs(float(end.value_signal)) / noise if noise else np.nan,
-        most=MAX_SIGNAL_TO_NOISE,
+        maximum=MAX_SIGNAL_TO_NOISE,
         predicted=f"|⟨v, μ⟩| ≤ {MAX_SIGNAL_TO_NOISE} of the mean |⟨v, y_iξ_i⟩| at the "
         "end of II",
         needs=[are_found(timeline, "I", "II")],

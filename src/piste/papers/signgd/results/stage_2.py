@@ -39,7 +39,7 @@ def _judge_alignment(run: xr.Dataset, timeline: Timeline) -> list[Verdict]:
         compare(
             **of_seed(run, "split"),
             measured=abs(positive - 0.5),
-            most=MAX_SPLIT_IMBALANCE,
+            maximum=MAX_SPLIT_IMBALANCE,
             predicted=f"positive and negative pairs nearly equal: |share − ½| ≤ "
             f"{MAX_SPLIT_IMBALANCE}",
             needs=[are_found(timeline, "II")],
@@ -62,7 +62,7 @@ def _judge_value_growth(run: xr.Dataset, timeline: Timeline) -> Verdict:
     return compare(
         **of_seed(run, "value noise"),
         measured=np.diff(noise.values),
-        least=SMALLEST_POSITIVE,
+        minimum=SMALLEST_POSITIVE,
         bounded=True,
         predicted="mean ⟨v, y_iξ_i⟩ rises at every record of stage II",
         needs=[are_found(timeline, "I", "II")],

@@ -28,7 +28,7 @@ def _judge_voting(run: xr.Dataset, timeline: Timeline) -> list[Verdict]:
         compare(
             **of_seed(run, statement),
             measured=float(agreement.mean()),
-            least=MIN_VOTING_SHARE,
+            minimum=MIN_VOTING_SHARE,
             bounded=True,
             predicted=f"for a share ≥ {MIN_VOTING_SHARE} of the neurons (vote at the "
             "end of II, signals at the last step)",
@@ -49,7 +49,7 @@ def _judge_growth(run: xr.Dataset, timeline: Timeline) -> list[Verdict]:
         verdict = compare(
             **of_seed(run, quantity),
             measured=float(np.exp(abs(log_ratio))),
-            most=MAX_GROWTH_RATIO,
+            maximum=MAX_GROWTH_RATIO,
             predicted=f"the mean size grows in III as in II, within a factor "
             f"{MAX_GROWTH_RATIO}",
             needs=[are_found(timeline, "I", "II", "III")],

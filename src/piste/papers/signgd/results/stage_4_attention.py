@@ -27,7 +27,7 @@ def _judge_before(run: xr.Dataset, timeline: Timeline) -> Verdict:
         measured=[
             float(np.abs(before[probe] - EVEN_ATTENTION).max()) for probe in probes
         ],
-        most=MAX_DISTANCE_FROM_HALF,
+        maximum=MAX_DISTANCE_FROM_HALF,
         predicted=f"|s₁₁ − ½| and |s₂₁ − ½| ≤ {MAX_DISTANCE_FROM_HALF} for all samples "
         "up to the end of III",
         needs=[is_normalised(run), are_found(timeline, "III")],
@@ -80,7 +80,7 @@ def _judge_still_half(run: xr.Dataset, timeline: Timeline) -> Verdict:
     return compare(
         **of_seed(run),
         measured=abs(s11 - EVEN_ATTENTION),
-        most=MAX_DISTANCE_FROM_HALF,
+        maximum=MAX_DISTANCE_FROM_HALF,
         predicted=f"|s₁₁ − ½| ≤ {MAX_DISTANCE_FROM_HALF} in the mean, when the mean "
         f"s₂₁ is {VANISHING_ATTENTION}",
         needs=[is_normalised(run), are_found(timeline, "IVa is o(1)")],

@@ -64,7 +64,7 @@ def _judge_not_only_noise(cells: pd.DataFrame) -> list[Verdict]:
         verdict = compare(
             f"SNR {snr:g}",
             means["signgd"],
-            least=MIN_POOR_ERROR,
+            minimum=MIN_POOR_ERROR,
             predicted=f"SignGD's test error is still at least {MIN_POOR_ERROR}",
             conditions=(learnable,),
             numbers=means,
@@ -90,7 +90,7 @@ def _judge_needed_snr(cells: pd.DataFrame) -> list[Verdict]:
             # Beyond the sweep is known to be more than its last SNR, and no more.
             np.minimum(needed[rule], 2 * highest) / needed["gd"],
             # Strictly more: the least ratio that is not 1 by rounding.
-            least=1.0 + 1e-9,
+            minimum=1.0 + 1e-9,
             predicted=f"a higher SNR for {percent} test error than GD",
             numbers={f"SNR for {percent}, {r}": snr for r, snr in needed.items()},
             needs=[learnable],

@@ -115,7 +115,7 @@ def _judge_table(run: xr.Dataset, timeline: Timeline) -> list[Verdict]:
         compare(
             **of_seed(run, "independent at t = 0"),
             measured=independence_p(counts),
-            least=MIN_INDEPENDENCE_P,
+            minimum=MIN_INDEPENDENCE_P,
             bounded=True,
             predicted=f"signs of query and key noise independent: Fisher's exact test, "
             f"two-sided, p ≥ {MIN_INDEPENDENCE_P}",
@@ -123,7 +123,7 @@ def _judge_table(run: xr.Dataset, timeline: Timeline) -> list[Verdict]:
         compare(
             **of_seed(run, f"aligned at t = {TABLE_1_STEP}"),
             measured=aligned_share(counts),
-            least=MIN_TABLE_ALIGNED,
+            minimum=MIN_TABLE_ALIGNED,
             bounded=True,
             predicted=f"query and key noise have one sign in a share ≥ "
             f"{MIN_TABLE_ALIGNED} of the pairs "
@@ -132,7 +132,7 @@ def _judge_table(run: xr.Dataset, timeline: Timeline) -> list[Verdict]:
         compare(
             **of_seed(run, "signs kept"),
             measured=kept_share(counts),
-            least=MIN_SIGNS_KEPT,
+            minimum=MIN_SIGNS_KEPT,
             bounded=True,
             predicted=f"of the pairs that agree at first a share ≥ {MIN_SIGNS_KEPT} "
             f"keep their sign (slides: {kept_share(slides.TABLE_1):.3f})",

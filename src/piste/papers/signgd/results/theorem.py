@@ -43,7 +43,7 @@ def _judge_training_time(run: xr.Dataset, timeline: Timeline) -> Verdict:
         # The ratio may pass 1 on its way from one end to the other.
         low=0.0 if low <= 1 <= high else min(distances),
         high=max(distances),
-        most=MAX_DECADE_IMBALANCE,
+        maximum=MAX_DECADE_IMBALANCE,
         predicted=predicted,
         numbers={"slope of log loss": line["slope"], "R²": line["r2"]} | latest,
     )
@@ -71,7 +71,7 @@ def _judge_test_loss(run: xr.Dataset, timeline: Timeline) -> Verdict:
     return compare(
         **of_seed(run),
         measured=float(run.test_loss[-1]),
-        least=MIN_FINAL_TEST_LOSS,
+        minimum=MIN_FINAL_TEST_LOSS,
         predicted=f"test loss stays above half of its start, ½ log 2 = "
         f"{MIN_FINAL_TEST_LOSS:.3f}",
         numbers={"test error": float(run.test_error[-1])},
@@ -83,7 +83,7 @@ def _judge_memorisation(run: xr.Dataset, timeline: Timeline) -> Verdict:
     return compare(
         **of_seed(run),
         measured=run.value_noise.isel(step=-1).values,
-        least=MIN_MEMORISED,
+        minimum=MIN_MEMORISED,
         predicted=f"⟨v, y_iξ_i⟩ = Ω(1): at least {MIN_MEMORISED:g} for every sample",
         needs=[is_trained(run)],
     )
@@ -96,7 +96,7 @@ def _judge_attention(run: xr.Dataset, timeline: Timeline) -> Verdict:
     return compare(
         **of_seed(run),
         measured=np.abs(np.concatenate([s11, s21])),
-        most=MAX_SMALL_ATTENTION,
+        maximum=MAX_SMALL_ATTENTION,
         bounded=True,
         predicted=f"s₁₁ and s₂₁ = o(1): at most {MAX_SMALL_ATTENTION} for every sample",
         numbers={"max s11": float(s11.max()), "max s21": float(s21.max())},
@@ -133,7 +133,7 @@ def _judge_value_signal(evidence: Evidence) -> list[Verdict]:
         compare(
             f"s from {s.min():g} to {s.max():g}, {s.size} runs",
             fit["exponent"],
-            most=MAX_SIGNAL_EXPONENT,
+            maximum=MAX_SIGNAL_EXPONENT,
             predicted=f"⟨v, μ⟩/⟨v, y_iξ_i⟩ ∝ s^a with a ≤ {MAX_SIGNAL_EXPONENT} "
             "(theory: −½)",
             numbers=fit | means,

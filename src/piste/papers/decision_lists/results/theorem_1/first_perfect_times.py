@@ -77,7 +77,7 @@ def flow_verdict(cell: xr.Dataset) -> Verdict:
         return compare(
             instance,
             time,
-            most=bound,
+            maximum=bound,
             predicted=predicted,
             needs=(Condition("t* > 0", time > 0, f"t* = {time:.3g}"),),
             conditions=conditions,

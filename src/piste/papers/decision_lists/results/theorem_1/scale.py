@@ -104,7 +104,7 @@ def _judge_exponent(data: xr.Dataset) -> Verdict:
     return compare(
         f"{first_size_text(data)}, power of c",
         abs(exponent - SCALE_EXPONENT),
-        most=MAX_EXPONENT_ERROR,
+        maximum=MAX_EXPONENT_ERROR,
         predicted=f"t* ∝ c^({power}): exponent within {MAX_EXPONENT_ERROR:g} of {power}",
         numbers={"exponent": exponent, "factors": used},
     )

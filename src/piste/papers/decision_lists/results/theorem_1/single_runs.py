@@ -93,7 +93,9 @@ def _compare_times(
     needs = (Condition("margins that are numbers", known),)
     if right.size and right[0] > 0:
         low, high = map(float, time[right[0] - 1 : right[0] + 1])
-        return compare_range(instance, low, high, most=bound, needs=needs, **statement)
+        return compare_range(
+            instance, low, high, maximum=bound, needs=needs, **statement
+        )
     ended = float(time[-1]) if time.size else float("nan")
     measured = f"not perfect up to time {ended:.4g}"
     if right.size:

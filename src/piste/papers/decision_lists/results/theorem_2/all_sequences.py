@@ -23,7 +23,7 @@ def all_sets_verdict(cell: xr.Dataset) -> Verdict:
     return compare(
         instance,
         steps,
-        most=shortest,
+        maximum=shortest,
         predicted=predicted,
         needs=(Condition("a step at which all sets are right", steps >= 1, last),),
         conditions=(*conditions_of(cell), _step_size(cell)),

@@ -17,9 +17,8 @@ from ...forms import (
     Descent,
     JointLoss,
     ListedPopulation,
-    curvature_and_margin,
     descend_to_perfection,
-    gradient_step,
+    descent_states,
     population_loss,
 )
 from ...models import OneHotWeights, at_permutation
@@ -208,13 +207,20 @@ def continue_descent(
     """Descend from the first perfect step until all sets are right, exactly judged."""
     if descent.steps is None:
         return AfterPerfection(None, len(descent.margins) - 1)
-    params, path, step = descent.params, [], descent.steps
-    while not (right := _all_sets_right(instance, params)) and step < limit:
-        params = gradient_step(objective, params, descent.learning_rate)
-        path.append(tuple(map(float, curvature_and_margin(objective, params))))
-        step += 1
-    curvatures, margins = zip(*path, strict=True) if path else ((), ())
-    return AfterPerfection(step if right else None, step, curvatures, margins)
+    curvatures, margins, right = [], [], False
+    rest = descent_states(
+        objective, descent.params, descent.learning_rate, limit - descent.steps
+    )
+    for chunk in rest:
+        if chunk.index > 0:  # the first one is where the descent already is
+            curvatures.append(float(chunk.records["curvature"][0]))
+            margins.append(float(chunk.records["margin"][0]))
+        right = _all_sets_right(instance, chunk.state.params)
+        if right:
+            break
+    step = descent.steps + len(margins)
+    first = step if right else None
+    return AfterPerfection(first, step, tuple(curvatures), tuple(margins))
 
 
 def _all_sets_right(instance: Instance, params: OneHotWeights) -> bool:

@@ -26,16 +26,16 @@ def room_verdict(run: xr.Dataset) -> Verdict:
     n, m = instance.length, instance.list_bound
     smallest = smallest_length(m)
     size = f"({instance.vocabulary}, {n}, {m})"
-    words = f"n = {n}; the smallest n for m = {m} is {smallest}"
+    text = f"n = {n}; the smallest n for m = {m} is {smallest}"
     conditions = (
         Condition("no repetition", not instance.sequences.repeats),
-        Condition(ROOM, n >= smallest, words),
+        Condition(ROOM, n >= smallest, text),
     )
     if all(condition.met for condition in conditions):
-        measured = f"ε and A exist at this size, but no descent was run here: {words}"
+        measured = f"ε and A exist at this size, but no descent was run here: {text}"
         return undecided(size, predicted, measured, conditions=conditions)
     if not instance.sequences.repeats:
-        measured = f"no ε and A meet the conditions at this size: {words}"
+        measured = f"no ε and A meet the conditions at this size: {text}"
     else:
         measured = "with repetition no scale c meets its condition"
     return Verdict(size, Outcome.UNMET, predicted, measured, conditions=conditions)

@@ -28,7 +28,7 @@ def support_verdict(cell: xr.Dataset) -> Verdict:
     return compare(
         instance,
         steps,
-        most=shortest,
+        maximum=shortest,
         predicted=predicted,
         needs=(Condition("t* ≥ 1", steps >= 1, _step_text(cell, steps)),),
         conditions=conditions_of(cell),

@@ -43,8 +43,8 @@ PUBLISHED = {
 
 def _instance(run: xr.Dataset) -> dict:
     """Name of a run, and the run itself, as a verdict takes them."""
-    words = f"{kernel_of(run)}, seed {run.attrs['seed']}"
-    return {"instance": words, "runs": (run.attrs["name"],)}
+    text = f"{kernel_of(run)}, seed {run.attrs['seed']}"
+    return {"instance": text, "runs": (run.attrs["name"],)}
 
 
 def _complete(run: xr.Dataset) -> Condition:
@@ -86,7 +86,7 @@ def _is_learnt(run: xr.Dataset) -> Verdict:
     )
     return compare(
         measured=validated_accuracy(run),
-        least=MIN_LEARNT_ACCURACY,
+        minimum=MIN_LEARNT_ACCURACY,
         predicted=f"test accuracy ≥ {MIN_LEARNT_ACCURACY} at the best validation accuracy",
         bounded=True,
         needs=(_complete(run), starts_ignorant),

@@ -91,7 +91,7 @@ def _verdict(name: str, runs: xr.Dataset, predicted: str) -> Verdict:
     return compare(
         name,
         np.abs(measured - ATTAINED_RATE),
-        most=MAX_RATE_DEVIATION,
+        maximum=MAX_RATE_DEVIATION,
         predicted=predicted,
         needs=(beyond_rounding,),
         conditions=conditions(runs),

@@ -187,8 +187,8 @@ def _promised(evidence: Evidence) -> pd.DataFrame:
 
 def _promised_caption(evidence: Evidence, frame: pd.DataFrame) -> str:
     last = int(evidence.dataset("promised").steps.max())
-    words = f"Theorem 1's runs, continued for up to {last:,} steps"
-    return f"{words}: {count_tests(frame)}. {_MEANING}"
+    text = f"Theorem 1's runs, continued for up to {last:,} steps"
+    return f"{text}: {count_tests(frame)}. {_MEANING}"
 
 
 def _row(kernel: str, train: str, ratio: float, runs: xr.Dataset) -> dict:

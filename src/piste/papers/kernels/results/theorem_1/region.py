@@ -174,7 +174,7 @@ def _starts_convex(name: str, runs: xr.Dataset, predicted: str) -> Verdict:
     return compare(
         name,
         first.values,
-        most=MAX_NEGATIVE_CURVATURE,
+        maximum=MAX_NEGATIVE_CURVATURE,
         predicted=predicted,
         needs=(enough_seeds(runs),),
         conditions=conditions(runs),

@@ -107,7 +107,7 @@ def _verdict(name: str, cells: xr.Dataset, predicted: str) -> Verdict:
     }
     if math.isinf(steps):  # β is zero: the bound never promises anything
         return decide(name, False, measured=f"never: {least_feature(cells)}", **shared)
-    return compare(name, steps, most=MAX_USEFUL_STEPS, **shared)
+    return compare(name, steps, maximum=MAX_USEFUL_STEPS, **shared)
 
 
 CLAIMS = (

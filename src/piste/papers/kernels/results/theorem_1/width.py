@@ -33,9 +33,9 @@ def _judge_boundary(evidence: Evidence) -> list[Verdict]:
 def _reachable(name: str, runs: xr.Dataset, narrow: bool) -> Verdict:
     """Judge what W^V alone can reach: not zero in a narrow layer, zero in others."""
     limits = (
-        {"least": MIN_FLOOR, "predicted": f"f/f₀ ≥ {MIN_FLOOR:g} for every W^V"}
+        {"minimum": MIN_FLOOR, "predicted": f"f/f₀ ≥ {MIN_FLOOR:g} for every W^V"}
         if narrow
-        else {"most": ZERO_FLOOR, "predicted": "f = 0 for some W^V"}
+        else {"maximum": ZERO_FLOOR, "predicted": "f = 0 for some W^V"}
     )
     numbers = {"f_T/f₀ (median)": float(np.median(final_share(runs)))}
     return compare(name, floor_share(runs), bounded=True, numbers=numbers, **limits)
@@ -60,7 +60,7 @@ def _reached(name: str, runs: xr.Dataset, predicted: str) -> Verdict:
     return compare(
         name,
         share_of(last < ZERO_LOSS, np.isfinite(last)),
-        least=REACHED_SHARE,
+        minimum=REACHED_SHARE,
         predicted=predicted,
         bounded=True,
         needs=(enough_seeds(runs),),

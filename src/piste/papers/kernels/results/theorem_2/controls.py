@@ -59,7 +59,7 @@ def _succeeds(case: Case, data: xr.Dataset, kernel: str) -> Verdict:
     return compare(
         f"{kernel}, {case.words}",
         _success_share(runs),
-        least=NEARLY_ALL,
+        minimum=NEARLY_ALL,
         predicted=f"at least {NEARLY_ALL:g} of the seeds reach f_T/f₀ < {ZERO_LOSS:g}",
         bounded=True,
         needs=(enough_seeds(runs),),
@@ -74,7 +74,7 @@ def _fails(case: Case, data: xr.Dataset, kernel: str) -> Verdict:
     return compare(
         f"{kernel}, {case.words}",
         _success_share(runs),
-        most=NEARLY_NONE,
+        maximum=NEARLY_NONE,
         predicted=f"at most {NEARLY_NONE:g} of the seeds reach f_T/f₀ < {ZERO_LOSS:g}",
         bounded=True,
         needs=(enough_seeds(runs), _long_enough(data, kernel)),

@@ -70,7 +70,7 @@ def _stalls(data: xr.Dataset, case: Case, predicted: str) -> Verdict:
     return compare(
         f"softmax, {case.words}",
         share_of(is_stalled(softmax), is_known(softmax)),
-        least=NEARLY_ALL,
+        minimum=NEARLY_ALL,
         predicted=predicted,
         bounded=True,
         needs=(enough_seeds(softmax), long_enough),

@@ -46,7 +46,7 @@ def _verdict(run: xr.Dataset) -> Verdict:
     return compare(
         f"{name}, {int(asks.sum())} of {asks.size} records",
         ratio,
-        least=1 - BOUND_ROUNDING,
+        minimum=1 - BOUND_ROUNDING,
         predicted=f"‖∇f‖²/(2σ²_min f) ≥ 1: {predicted}",
         bounded=True,  # it is attained where the slowest direction is left
         conditions=(Condition("W^Q alone is trained", trained == "Q", trained),),
