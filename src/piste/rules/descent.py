@@ -78,6 +78,13 @@ class SignGD(AbstractDescent):
         return optax.sign_sgd(self.learning_rate)
 
 
+def _near_one(gradient: Any) -> Any:
+    """The gradient times a power of two that brings its largest entry near 1: exact."""
+    largest = jnp.stack([jnp.abs(part).max() for part in jax.tree.leaves(gradient)])
+    _, power = jnp.frexp(largest.max())
+    return jax.tree.map(lambda part: jnp.ldexp(part, -power), gradient)
+
+
 @rule("normalised-gd")
 class NormalisedGD(AbstractDescent):
     r"""Normalised gradient descent, $w \leftarrow w - \eta\nabla L/\|\nabla L\|$.
@@ -97,6 +104,7 @@ class NormalisedGD(AbstractDescent):
             return optax.EmptyState()
 
         def update(updates, state, params=None):
+            updates = _near_one(updates)  # squares of small numbers underflow
             length = norm(updates)
             scale = -self.learning_rate / jnp.where(length == 0, 1, length)
             return jax.tree.map(lambda part: scale * part, updates), state

@@ -175,9 +175,36 @@ def read_manifest(folder: Path, kind: str = RUN) -> Manifest:
         raise InputError(f"manifest {path}: must be that of a single {kind}")
     try:
         data["inputs"] = Inputs(**data["inputs"])
-        return Manifest(**data)
+        manifest = Manifest(**data)
+        _check_types(manifest)
+        return manifest
     except (KeyError, TypeError):  # its digest is right, so nothing was damaged
         raise InputError(
             f"store {folder}: has other facts than this version of piste writes; "
             "choose another folder with --out"
         ) from None
+
+
+def _check_types(manifest: Manifest) -> None:
+    """Raise a TypeError where a fact is of another kind than those who read it expect."""
+    words = [manifest.name, manifest.what, manifest.kind, manifest.started]
+    words += [manifest.ended, manifest.fresh, *vars(manifest.inputs).values()]
+    counts = [manifest.steps, manifest.diverged, manifest.still, manifest.shares]
+    environments = manifest.environments
+    sound = (
+        all(isinstance(word, str) for word in words)
+        and all(type(count) is int for count in counts)
+        and type(manifest.seconds) in (int, float)
+        and type(manifest.complete) is bool
+        and isinstance(manifest.files, dict)
+        and isinstance(environments, list)
+        and len(environments) > 0
+        and all(_is_environment(each) for each in environments)
+    )
+    if not sound:
+        raise TypeError("a fact of another kind")
+
+
+def _is_environment(given: Any) -> bool:
+    versions = given.get("versions") if isinstance(given, dict) else None
+    return isinstance(versions, dict) and "piste" in versions and "device" in given
