@@ -1,15 +1,14 @@
 """All tests: float64, and every annotation checked as the package is imported."""
 
-import os
-
 import hypothesis
 import jax
 import jaxtyping
 import pytest
 
-# Half of a test's time was LLVM's. XLA's own passes stay on: what they change in the
-# arithmetic is tested as users get it. XLA_FLAGS of one's own are left alone.
-os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")
+from support import compiling
+
+compiling.compile_quickly()
+compiling.share_programs()
 
 # Before the first import of the package, so that all of it is checked.
 jax.config.update("jax_enable_x64", True)
