@@ -44,6 +44,7 @@ PAPER = papers.Paper(
 class ZipfClasses(tasks.AbstractTask):
     r"""Class $k$ of $c$ has the input $e_k$ and the frequency $\pi_k\propto 1/k$."""
 
+    random = False
     classes: int = option(default=100, minimum=2)
 
     def datasets(self, loaded, *, seed):
@@ -53,6 +54,8 @@ class ZipfClasses(tasks.AbstractTask):
 
 @models.model("linear-softmax")
 class LinearSoftmax(models.AbstractModel):
+    random = False
+
     def draw_weights(self, task, *, key):
         return np.zeros((task.classes, task.classes))
 
@@ -87,12 +90,8 @@ def studies(quick):
 
 def records(evidence, study):
     """A row per record and class: its loss, the late law, both ratios to what we derive."""
-    rows = (
-        evidence.runs(study)[0]
-        .class_loss.to_dataframe()
-        .reset_index()
-        .query("step > 0")
-    )
+    rows = evidence.runs(study)[0].class_loss.to_dataframe().reset_index()
+    rows = rows[rows.step > 0]
     c, k, t, loss = rows.k.max() + 1, rows.k + 1, rows.step, rows.class_loss
     pi, m = 1 / k / (1 / np.arange(1, c + 1)).sum(), np.log((c - 1) / np.expm1(loss))
     if study == "flow":

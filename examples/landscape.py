@@ -52,5 +52,5 @@ for name, chosen in {
     found = metrics.measure(surface.compute(loss, chosen, points=21))
     print(
         f"{name:<8} non-convex {found.non_convex:.2f}  1−R² {found.unexplained:.3f}  "
-        f"minima {found.minima}  curvature {found.curvature_largest:.3g}"
+        f"minima {found.minima}  curvature {found.curvature_max:.3g}"
     )

@@ -108,6 +108,7 @@ def _known(experiment) -> dict[str, dataclasses.Field]:
     from piste.tasks import TASKS
 
     parts = [("", type(experiment)), ("record.", type(experiment.record))]
+    parts += [("rate.", type(experiment.rate))]
     for family, name in ((TASKS, "task"), (MODELS, "model"), (RULES, "rule")):
         parts += [(f"{name}.", cls) for cls in family.values()]
     return {
@@ -126,8 +127,8 @@ def _allowed(chance: random.Random, field: dataclasses.Field) -> str:
     families = {"task": TASKS, "model": MODELS, "rule": RULES}
     if field.name in families:
         return chance.choice(list(families[field.name]))
-    if "among" in field.metadata:
-        return chance.choice(list(field.metadata["among"]))
+    if "choices" in field.metadata:
+        return chance.choice(list(field.metadata["choices"]))
     if field.type is bool:
         return chance.choice(["true", "false"])
     if field.type is int:

@@ -1,5 +1,6 @@
 """The Python interface: a preset, a run, its stages, its verdicts."""
 
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import xarray as xr
 from piste import claims as _claims
 from piste import console
 from piste.claims import Judgements, Timeline, judge, labelled
+from piste.errors import InputWarning
 from piste.experiment import Experiment
 from piste.papers import find_paper
 from piste.papers import preset as _preset
@@ -18,16 +20,19 @@ from piste.reproduction import Evidence
 from piste.store import Run, Store, run_in_memory
 from piste.store import open_run as _open_run
 from piste.training import check_size, draw
-from piste.values import override
+from piste.values import change
 
 
 def preset(name: str, **changes: Any) -> Experiment:
     """The experiment of a preset, with dotted fields changed.
 
-    ``preset("signgd/stages", seed=3, **{"task.noise_scale": 4.0})`` changes the seed and a
-    field of the task.
+    ``preset("paper/name", seed=3, **{"rule.learning_rate": 0.1})`` changes the seed and a
+    field of the rule. Settings that a change of class drops are warned about.
     """
-    return override(_preset(name), changes)
+    changed = change(_preset(name), changes)
+    for line in changed.dropped:
+        warnings.warn(line, InputWarning, stacklevel=2)
+    return changed.value
 
 
 def run(
@@ -70,9 +75,8 @@ def verify(paper: str, trajectories: xr.Dataset | Sequence[xr.Dataset]) -> Judge
 def initial_state(experiment: Experiment) -> dict[str, np.ndarray]:
     """The data and the initial weights as NumPy arrays, to check a run with other code.
 
-    ``tokens`` has a sample, a token and a coordinate axis; weights have a neuron a row.
-    Decision lists have ``lists`` and ``permutation`` instead, regressions ``targets``,
-    sequences a set a name, such as ``train.tokens``.
+    Names are those of the task's data and the model's weights; arrays inside others have
+    dotted names, such as ``train.tokens``, and test data begin with ``test_``.
     """
     start = draw(experiment)
     with jax.enable_x64(True):

@@ -4,13 +4,14 @@ What such code adds to a family works everywhere. It is part of the address of w
 takes part in, so that changed code is never answered from an old result.
 """
 
+import functools
 import hashlib
 import importlib.machinery
 import importlib.util
 import inspect
 import sys
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from piste.errors import InputError, field_error, reason
@@ -86,13 +87,16 @@ def source_digest(member: Any) -> str:
     """Digest of the code that a class or a function comes with.
 
     That is its file, or all files of its package: what it calls may be in another one.
-    Empty for code that is in no file, such as what was typed at a prompt.
+    Code that is in no file, such as a cell of a notebook, is told by its bytecode.
     """
     top = sys.modules.get(_module(member).split(".")[0])
     folders = [Path(folder) for folder in getattr(top, "__path__", ())]
     files = sorted(file for folder in folders for file in folder.rglob("*.py"))
+    files = files or _own_file(member)
+    if not files:
+        return hashlib.sha256(repr(compiled_facts(member)).encode()).hexdigest()
     digest = hashlib.sha256()
-    for file in files or _own_file(member):
+    for file in files:
         digest.update(file.read_bytes())
     return digest.hexdigest()
 
@@ -100,9 +104,80 @@ def source_digest(member: Any) -> str:
 def _own_file(member: Any) -> list[Path]:
     try:
         own = inspect.unwrap(getattr(member, "func", member))
-        return [Path(inspect.getfile(own))]
+        path = Path(inspect.getfile(own))
     except (OSError, TypeError):
         return []
+    return [path] if path.is_file() else []  # a notebook names files that are none
+
+
+# --- code that is in no file ----------------------------------------------------------
+
+
+def compiled_facts(given: Any, seen: frozenset[int] = frozenset()) -> list[Any]:
+    """What a function or a class does, as Python has compiled it: code and constants.
+
+    What it names is followed, up to what is in a file, which is told by its content. An
+    object of which nothing is known is told by its ``repr``: where that has an address in
+    memory it never repeats itself, so that nothing old is taken for an answer.
+
+    >>> def double(x, factor=2):
+    ...     return factor * x
+    >>> first = compiled_facts(double)
+    >>> double.__defaults__ = (3,)
+    >>> first == compiled_facts(double)
+    False
+    """
+    given = inspect.unwrap(given) if callable(given) else given
+    if id(given) in seen:
+        return []
+    seen |= {id(given)}
+    for file in _own_file(given):
+        return [full_name(given), hashlib.sha256(file.read_bytes()).hexdigest()]
+    if isinstance(given, functools.partial):
+        parts = [given.func, *given.args, given.keywords]
+        return [fact for part in parts for fact in compiled_facts(part, seen)]
+    if isinstance(given, type):
+        return _class_facts(given, seen)
+    if isinstance(given, FunctionType):
+        return _function_facts(given, seen)
+    return [repr(given)]
+
+
+def _class_facts(cls: type, seen: frozenset[int]) -> list[Any]:
+    if cls.__module__ == "builtins":
+        return [cls.__qualname__]
+    facts: list[Any] = [cls.__qualname__]
+    for name, part in sorted(vars(cls).items()):
+        own = getattr(part, "__func__", getattr(part, "fget", part))
+        constant = isinstance(part, (int, float, str, bytes, tuple, type(None)))
+        if name.startswith("__") and not isinstance(own, FunctionType):
+            continue  # made by Python, and of no effect
+        if constant or isinstance(own, (FunctionType, type)):
+            facts += [name, *compiled_facts(own, seen)]
+    return facts + [
+        fact for base in cls.__bases__ for fact in compiled_facts(base, seen)
+    ]
+
+
+def _function_facts(function: FunctionType, seen: frozenset[int]) -> list[Any]:
+    codes, names = _codes(function.__code__), set()
+    facts: list[Any] = [repr(function.__defaults__), repr(function.__kwdefaults__)]
+    for code in codes:
+        names.update(code.co_names)
+        constants = [c for c in code.co_consts if not isinstance(c, CodeType)]
+        facts += [code.co_code.hex(), repr(constants), code.co_names, code.co_varnames]
+    cells = [cell.cell_contents for cell in function.__closure__ or ()]
+    named = [
+        function.__globals__[n] for n in sorted(names) if n in function.__globals__
+    ]
+    for part in [*cells, *named]:
+        facts += compiled_facts(part, seen)
+    return facts
+
+
+def _codes(code: CodeType) -> list[CodeType]:
+    inner = [part for part in code.co_consts if isinstance(part, CodeType)]
+    return [code, *(found for part in inner for found in _codes(part))]
 
 
 def _module(member: Any) -> str:

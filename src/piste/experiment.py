@@ -5,8 +5,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from piste.errors import field_error
 from piste.models import AbstractModel
-from piste.rules import AbstractRule
+from piste.rules import AbstractFlow, AbstractRule
 from piste.tasks import AbstractTask
 from piste.values import digest, fields_of, option, value
 
@@ -71,6 +72,23 @@ class Schedule:
 
 
 @value
+class Rate:
+    """How the learning rate changes while a model trains, as a factor of the rule's own."""
+
+    warm_up: int = option(default=0, minimum=0)
+    """Steps in which the rate grows from nothing to its full value, in equal parts."""
+    decay: str = option(default="none", choices=("none", "linear", "cosine"))
+    """How it falls from then on to the last step."""
+    final: float = option(default=0.0, minimum=0, maximum=1)
+    """The factor at the end of a decay."""
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether every step has the rule's own rate."""
+        return not self.warm_up and self.decay == "none"
+
+
+@value
 class Experiment:
     """Task, model, rule, length, seed and arithmetic: one frozen value, one run."""
 
@@ -80,6 +98,8 @@ class Experiment:
     """What is trained."""
     rule: AbstractRule
     """How it is trained."""
+    rate: Rate = Rate()
+    """How the learning rate changes on the way."""
     steps: int = option(default=2000, minimum=1)
     """Training steps, $T$."""
     record: Schedule = Schedule()
@@ -91,6 +111,18 @@ class Experiment:
     form: str = "auto"
     """Arithmetic: all weights by autodiff (full), or an exact reduction of them; which
     there are depends on the task and the model. ``auto`` takes the best that holds."""
+
+    def __post_init__(self):
+        if self.rate.is_constant:
+            return
+        if isinstance(self.rule, AbstractFlow):
+            expected = (
+                "the flow has no steps whose length could change; must be constant"
+            )
+            raise field_error("rate", "changing", expected)
+        if self.rate.warm_up >= self.steps:
+            expected = f"must be less than steps = {self.steps}"
+            raise field_error("rate.warm_up", self.rate.warm_up, expected)
 
     @property
     def digest(self) -> str:

@@ -7,6 +7,7 @@ papers are imported when a name is looked for that is not there yet.
 """
 
 import re
+import sys
 from collections.abc import Iterator
 from typing import Any, Generic, TypeVar
 
@@ -31,21 +32,28 @@ class Family(Generic[M]):
         self.names = names
         """What a member may be named."""
         self._members: dict[str, M] = {}
+        self._written: dict[str, tuple[str, str]] = {}
 
-    def add(self, name: str, member: M) -> None:
-        """Add a member under a name that is free."""
-        if not getattr(member, "__module__", "").startswith("piste."):
+    def add(self, name: str, member: M, code: Any = None) -> None:
+        """Add a member under a name that is free.
+
+        ``code`` is the class or function that it was made of, if it is neither itself.
+        The same one, written again in a notebook or an edited file, takes its own place.
+        """
+        written = where_written(member if code is None else code)
+        if not written[0].startswith("piste."):
             bring_members()  # a stranger must not take a name before its owner comes
         self.check_name(name)
-        self._members[name] = member
-
-    def check_name(self, name: str) -> None:
-        """Refuse a name that is none, or that another member has."""
-        if not isinstance(name, str) or not self.names.fullmatch(name):
-            raise field_error(self.noun, name, f"must be {_ALLOWED[self.names]}")
-        if name in self._members:
+        if name in self._members and self._written[name] != written:
             expected = "is the name of another one already; choose another name"
             raise field_error(self.noun, name, expected)
+        self._members.pop(name, None)  # so that the newest one comes last
+        self._members[name], self._written[name] = member, written
+
+    def check_name(self, name: str) -> None:
+        """Refuse a name that is none."""
+        if not isinstance(name, str) or not self.names.fullmatch(name):
+            raise field_error(self.noun, name, f"must be {_ALLOWED[self.names]}")
 
     def remove(self, name: str) -> None:
         """Take a member out again."""
@@ -100,6 +108,18 @@ class Family(Generic[M]):
 
     def __repr__(self) -> str:
         return f"<{self.noun}: {', '.join(self)}>"
+
+
+def where_written(code: Any) -> tuple[str, str]:
+    """The file or the module in which a class or a function is written, and its name.
+
+    Files that users name are imported under another module name whenever they change.
+    """
+    code = getattr(code, "func", code)  # a partial function has neither of its own
+    module = getattr(code, "__module__", None) or ""
+    file = getattr(sys.modules.get(module), "__file__", None)
+    place = module if module.startswith("piste.") or not file else str(file)
+    return place, getattr(code, "__qualname__", type(code).__name__)
 
 
 # --- families of classes: a field of such a class holds any member ---------------------

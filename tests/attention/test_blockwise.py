@@ -95,6 +95,8 @@ def by_definition(kernel, queries, keys, values, mask):
         weights = np.exp(q @ k.T) if kernel == "softmax" else np.exp(-squares / 2)
         if kernel == "linear":
             weights = q @ k.T
+        if kernel == "none":
+            weights = np.zeros_like(weights)
         if kernel in ("softmax", "gaussian-rows"):
             weights = weights / weights.sum(1, keepdims=True)
         weights = weights / (len(k) if kernel == "gaussian-mean" else 1)
@@ -164,6 +166,36 @@ def test_large_scores_neither_overflow_nor_vanish():
     best = (queries @ queries.mT).argmax(-1)
     assert_close(found, jnp.take_along_axis(values, best[..., None], 2))
     assert np.isfinite(gradients).all()
+
+
+@pytest.mark.parametrize("shift", [0.0, 1.0, 10.0, 100.0])
+@pytest.mark.parametrize("kernel", ["gaussian", "gaussian-rows", "gaussian-mean"])
+def test_a_common_shift_costs_no_digits_in_float32(kernel, shift):
+    """Distances ignore what queries and keys have in common; so must their rounding."""
+    queries, keys, values = drawn(53, dtype="float32")
+    # Rounded to multiples of 2⁻¹⁶: every shift is exact, and the truth is the same.
+    queries, keys = (jnp.round(x * 2**16) / 2**16 + shift for x in (queries, keys))
+    arrays, mask = (queries, keys, values), padding(53)
+    exact = tuple(x.astype("float64") for x in arrays)
+    truth = with_gradients(plain_heads, kernel, exact, mask)
+    for form in (attend_heads, plain_heads):
+        for found, right in zip(
+            with_gradients(form, kernel, arrays, mask), truth, strict=True
+        ):
+            assert found.dtype == "float32"
+            error = np.abs(found - right).max() / np.abs(right).max()
+            assert error < 5e-6
+
+
+def test_padding_keys_do_not_move_the_centre():
+    queries, keys, values = drawn(20, dtype="float32")
+    mask = padding(20)
+    far = jnp.where(mask[:, None, :, None], keys, 1e6)
+    for kernel in ("gaussian", "gaussian-rows", "gaussian-mean"):
+        found = attend_heads(kernel, queries, far, values, mask)
+        np.testing.assert_array_equal(
+            found, attend_heads(kernel, queries, keys, values, mask)
+        )
 
 
 @every_kernel

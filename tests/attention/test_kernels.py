@@ -13,7 +13,8 @@ from piste.errors import InputError
 from piste.papers.signgd.models import TwoLayer
 from piste.testing import assert_close
 from support.reference import attention_row
-from support.small import run, small
+from support.small import run
+from support.two_token import small
 
 every_kernel = pytest.mark.parametrize("name", tuple(KERNELS))
 
@@ -141,7 +142,7 @@ def test_an_unknown_kernel_is_one_line():
     with pytest.raises(InputError) as caught:
         TwoLayer(kernel="cauchy")
     line = "kernel = cauchy: must be one of gaussian, gaussian-mean, "
-    assert str(caught.value) == line + "gaussian-rows, linear, softmax"
+    assert str(caught.value) == line + "gaussian-rows, linear, none, softmax"
 
 
 def outer(queries, keys):

@@ -56,6 +56,7 @@ def test_a_brought_detector_finds_the_stages_of_runs_that_measure_enough():
 def test_what_was_added_last_comes_first():
     ours = DETECTORS["plateau of a classifier"]
     run = LOSS.assign(train_accuracy=LOSS.train_loss)
+    run = run.assign_attrs(experiment={"task": {"type": "text"}})
     assert ours.fits(run) and stages(run).boundaries
 
     @stage_detector("mine", needs=("train_accuracy",))
@@ -91,7 +92,7 @@ def test_names_and_needs_are_checked(add):
         ("other", (), "must say which probes it needs"),
     ]:
         with pytest.raises(InputError, match=line):
-            add(name, needs=needs, **more)
+            add(name, needs=needs, **more)(falls)
     assert "other" not in DETECTORS and "other" not in RUN_CLAIMS
 
 

@@ -228,10 +228,26 @@ def test_a_stage_does_not_need_itself():
 
 
 def test_a_classifier_that_never_leaves_its_plateau_has_one():
-    loss = series([0.7, 0.69, 0.72, 0.69])
-    timeline = stages(xr.Dataset({"train_loss": loss, "train_accuracy": 0 * loss}))
+    timeline = stages(classifier([0.7, 0.69, 0.72, 0.69]))
     assert [stage.name for stage in timeline.stages] == ["plateau"]
     assert timeline.stages[0].when() == "t = 0 … 3 (end of the run)"
+
+
+def classifier(losses, task="text") -> xr.Dataset:
+    loss = series(losses)
+    about = {"experiment": {"task": {"type": task}}}
+    return xr.Dataset({"train_loss": loss, "train_accuracy": 0 * loss}, attrs=about)
+
+
+def test_what_guessing_costs_depends_on_the_number_of_classes():
+    losses = [2.3, 2.3, 0.8, 0.6, 0.6, 0.6, 0.6]
+    two, ten = (classifier(losses, name) for name in ("text", "labelled-digits"))
+    assert stages(two).boundaries["leaves"].step == 3
+    assert stages(ten).boundaries["leaves"].step == 2
+    assert "ln 10 − 0.05" in stages(ten).boundaries["leaves"].meaning
+    for unknown in (two.assign_attrs(experiment={}), classifier(losses, "foreign")):
+        assert not stages(unknown).stages
+        assert "the number of classes is not known" in stages(unknown).note
 
 
 def test_a_random_batch_is_not_all_sequences():

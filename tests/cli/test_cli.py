@@ -19,11 +19,6 @@ SMALL = [
 ]
 
 
-@pytest.fixture(autouse=True)
-def no_cache_of_the_user(monkeypatch):
-    monkeypatch.setattr("piste.caching.keep_compiled_programs", lambda: None)
-
-
 def one_line_error(capsys, *words: str) -> str:
     assert main(list(words)) == 2
     shown = capsys.readouterr()

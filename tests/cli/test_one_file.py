@@ -45,7 +45,6 @@ def text(*parts: str, name: str = "mine", package: str = "__name__") -> str:
 def bring(tmp_path, monkeypatch):
     """Write a file, and give the words of a command that names it."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("piste.caching.keep_compiled_programs", lambda: None)
 
     def write(code: str, *words: str) -> list[str]:
         (tmp_path / "mine.py").write_text(code, "utf-8")

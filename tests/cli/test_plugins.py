@@ -183,7 +183,6 @@ def never_runs(monkeypatch):
         raise AssertionError("it began to run")
 
     monkeypatch.setattr("piste.reproduction.RunStudy.run", never)
-    monkeypatch.setattr("piste.caching.keep_compiled_programs", lambda: None)
 
 
 STUDIES = "def studies(quick): {}\n"

@@ -15,7 +15,6 @@ ROWS = [(1, "A fine film."), (0, "Dull"), (1, "Good"), (0, "Bad")]
 
 @pytest.fixture(autouse=True)
 def nothing_kept(monkeypatch):
-    monkeypatch.setattr("piste.caching.keep_compiled_programs", lambda: None)
     monkeypatch.setattr("piste.devices.one_device_a_core", lambda: None)
     monkeypatch.delenv("PISTE_DATA", raising=False)
     imdb._load.cache_clear()
@@ -102,8 +101,8 @@ def test_bad_reviews_in_a_folder_that_the_user_named(tmp_path, capsys, monkeypat
         ("pathfinder-desk", ["--task.canvas", "8"], "task.canvas = 8: must be"),
         (
             "pathfinder-desk",
-            ["--task.batch", "40001"],
-            "task.batch = 40001: must be at",
+            ["--task.batch", "100001"],
+            "task.batch = 100001: must be at",
         ),
         ("pathfinder-desk", ["--task.difficulty", "x"], "task.difficulty = x: must be"),
         ("imdb-desk", ["--model.embedding-scale", "0"], "embedding-scale = 0"),

@@ -124,7 +124,6 @@ def no_memory():
     ids=["SIGTERM", "disk", "memory"],
 )
 def test_what_ends_a_run_lets_it_go_on(monkeypatch, capsys, tmp_path, act, code, line):
-    monkeypatch.setattr("piste.caching.keep_compiled_programs", lambda: None)
     out = tmp_path / "res[bold]and[red"
     words = ["run", *SMALL, "signgd/stages-quick", "--out", str(out)]
     with monkeypatch.context() as patched:

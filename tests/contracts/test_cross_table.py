@@ -15,18 +15,20 @@ from piste.experiment import Experiment, Schedule
 from piste.models import MODELS, Classifier
 from piste.papers.decision_lists.models import OneHot
 from piste.papers.decision_lists.tasks import DecisionLists
-from piste.papers.kernels.models import KernelLayer
+from piste.papers.kernels.models import KernelLayer, PixelMLP
 from piste.papers.kernels.tasks import TokenRegression
-from piste.papers.signgd.models import Stack, TwoLayer
-from piste.papers.signgd.tasks import SignalNoise
+from piste.papers.signgd.models import PatchTransformer, SmallCNN, Stack, TwoLayer
+from piste.papers.signgd.tasks import LabelledDigits, SignalNoise
 from piste.registry import name_of
 from piste.rules import RULES
-from piste.tasks import TASKS, Text
+from piste.tasks import TASKS, Pathfinder, Text
+from piste.values import override
 from support.signgd import experiment as signgd_experiment
 from support.small import finish
 
 STEPS = 50
 SIGNAL = SignalNoise(samples=3, dimension=12, noise_coordinates=4, test_samples=4)
+DIGITS = LabelledDigits(train_samples=4, test_samples=4)
 
 # A new task or model is a new row: a tiny task with a tiny model that can read it.
 TABLE = {
@@ -41,9 +43,20 @@ TABLE = {
         Text(frequent=5, length=4, validation_samples=2, batch=4),
         Classifier(layers=1, dimension=4, hidden=4, dropout=0.0),
     ),
+    "pathfinder, pixel-mlp": (
+        Pathfinder(
+            canvas=16, train_samples=4, validation_samples=2, test_samples=2, batch=4
+        ),
+        PixelMLP(layers=1, hidden=4),
+    ),
+    "labelled-digits, small-cnn": (DIGITS, SmallCNN(channels=2)),
+    "labelled-digits, patch-transformer": (
+        DIGITS,
+        PatchTransformer(patch=4, dimension=4, hidden=4),
+    ),
 }
-# The same data for the same models as signal-noise and text.
-ELSEWHERE = {"noisy-images", "pathfinder"}
+# The same data for the same models as signal-noise.
+ELSEWHERE = {"noisy-images"}
 # Too few steps to converge, small enough for every kernel not to blow up.
 SETTINGS = {"flow": {"time_step": 1e-3, "solver": "tsit5"}}
 RATE = {"learning_rate": 1e-3}
@@ -51,6 +64,8 @@ RATE = {"learning_rate": 1e-3}
 DISCRETE = [rule for rule in RULES if rule != "flow"]
 SLOW = ("text, classifier",)
 """Rows whose gradients take seconds to compile."""
+BATCHES = (*SLOW, "pathfinder, pixel-mlp")
+"""Rows that train on batches: they have no flow, which is said in one line."""
 
 
 def by_default(row: str) -> tuple[str, str]:
@@ -61,19 +76,24 @@ def by_default(row: str) -> tuple[str, str]:
     return ("softmax", "linear") if row in SLOW else ("softmax", "gaussian")
 
 
+def kernels_of(row: str) -> tuple[str, ...]:
+    """All kernels, or one that does not matter where a model has no choice of them."""
+    return tuple(KERNELS) if hasattr(TABLE[row][1], "kernel") else ("softmax",)
+
+
 CELLS = [
     pytest.param(
         row, kernel, marks=() if kernel in by_default(row) else pytest.mark.slow
     )
     for row in TABLE
-    for kernel in KERNELS
+    for kernel in kernels_of(row)
 ]
 # A solver takes seconds to compile: one kernel a row, the others among the slow tests.
 FLOWS = [
     pytest.param(row, kernel, marks=() if kernel == "gaussian" else pytest.mark.slow)
     for row in TABLE
-    for kernel in KERNELS
-    if row not in SLOW  # batches have no flow, which is said in one line
+    for kernel in kernels_of(row)
+    if row not in BATCHES
 ]
 
 
@@ -93,7 +113,7 @@ def experiment(row: str, kernel: str, rule: str) -> Experiment:
     task, model = TABLE[row]
     return Experiment(
         task=task,
-        model=dataclasses.replace(model, kernel=kernel),
+        model=override(model, {"kernel": kernel} if hasattr(model, "kernel") else {}),
         rule=RULES[rule](**SETTINGS.get(rule, RATE)),
         steps=STEPS,
         record=Schedule(dense=1, test_every=8, chunk=8),
@@ -120,12 +140,15 @@ def gradient(form, params, step):
 def stepped(system: training.System):
     """50 steps of the rule on the form; the engine compiles the same two calls."""
     form, state = system.form, system.start()
-    transform, losses = system.rule.transform(form.norm), []
+    transform, losses = (
+        system.rule.transform(functools.partial(training.gradient_norm, form)),
+        [],
+    )
     params, memory = state.params, state.rule
     for step in range(STEPS):
         loss, slope = gradient(form, params, step)
         updates, memory = transform.update(slope, memory, params)
-        params = form.apply(params, updates)
+        params = training.apply_updates(form, params, updates)
         losses.append(float(loss))
     return losses, params
 
@@ -159,6 +182,7 @@ def test_the_table_has_a_row_for_every_task_and_model():
 
 
 PAIRS = {(name_of(task), name_of(model)) for task, model in TABLE.values()}
+PAIRS |= {("pathfinder", "classifier")}  # which reads pixels like words
 WRONG = [
     (task, model)
     for task in dict.fromkeys(task for task, _ in PAIRS)

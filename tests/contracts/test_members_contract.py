@@ -13,10 +13,10 @@ from piste.experiment import Experiment, Schedule
 from piste.models import MODELS, AbstractModel, Classifier, model
 from piste.papers.decision_lists.models import OneHot
 from piste.papers.decision_lists.tasks import DecisionLists
-from piste.papers.kernels.models import KernelLayer
+from piste.papers.kernels.models import KernelLayer, PixelMLP
 from piste.papers.kernels.tasks import TokenRegression
-from piste.papers.signgd.models import Stack, TwoLayer
-from piste.papers.signgd.tasks import NoisyImages, SignalNoise
+from piste.papers.signgd.models import PatchTransformer, SmallCNN, Stack, TwoLayer
+from piste.papers.signgd.tasks import LabelledDigits, NoisyImages, SignalNoise
 from piste.probes import Probe
 from piste.registry import _NAMES, name_of
 from piste.rules import GD, Adam, SignGD
@@ -24,6 +24,7 @@ from piste.streams import Stream, stream
 from piste.tasks import TASKS, AbstractTask, Pathfinder, Text, task
 from piste.testing import check_form, check_model, check_task
 from piste.training import FORMS, AbstractForm, find_form, form
+from support.families import forgotten
 from support.small import reviews
 
 SIGNAL = SignalNoise(samples=3, dimension=12, noise_coordinates=4, test_samples=4)
@@ -43,8 +44,15 @@ TASK_TABLE = [
     Pathfinder(
         canvas=16, train_samples=4, validation_samples=2, test_samples=2, batch=2
     ),
+    LabelledDigits(train_samples=6, test_samples=4, batch=3),
 ]
-REGRESSION, TEXT = TASK_TABLE[5], TASK_TABLE[6]
+REGRESSION, TEXT, IMAGES, DIGITS = TASK_TABLE[5:]
+PIXELS = PixelMLP(layers=1, hidden=4)
+WINDOWS = Classifier(
+    layers=1, dimension=4, hidden=4, dropout=0.0, heads=2, window=8, stride=4
+)
+CNN = SmallCNN(channels=2)
+PATCHES = PatchTransformer(patch=4, dimension=4, hidden=4)
 MODEL_TABLE = [
     (TWO_LAYER, SIGNAL),
     (Stack(key_width=2, value_width=2), SIGNAL),
@@ -52,6 +60,10 @@ MODEL_TABLE = [
     (KernelLayer(heads=2, width=3), REGRESSION),
     (KernelLayer(heads=2, width=3, init="matched", values="signed"), REGRESSION),
     (CLASSIFIER, TEXT),
+    (WINDOWS, IMAGES),
+    (PIXELS, IMAGES),
+    (CNN, DIGITS),
+    (PATCHES, DIGITS),
 ]
 
 PLAIN = GD(0.1)
@@ -83,6 +95,9 @@ FORM_TABLE = {
     ),
     ("kernel-layer", "full"): trained(REGRESSION, MODEL_TABLE[3][0]),
     ("classifier", "full"): trained(TEXT, CLASSIFIER),
+    ("pixel-mlp", "full"): trained(IMAGES, PIXELS),
+    ("small-cnn", "full"): trained(DIGITS, CNN),
+    ("patch-transformer", "full"): trained(DIGITS, PATCHES),
 }
 
 
@@ -106,7 +121,12 @@ def known():
 def test_the_tables_have_a_row_for_every_member():
     assert {name_of(row) for row in TASK_TABLE} == set(TASKS)
     assert {name_of(row) for row, _ in MODEL_TABLE} == set(MODELS)
-    rows = {(name_of(m), entry.name) for entry in FORMS for m in entry.models}
+    rows = {
+        (name, entry.name)
+        for entry in FORMS
+        for name, cls in MODELS.items()
+        if issubclass(cls, entry.models)
+    }
     assert set(FORM_TABLE) == rows
 
 
@@ -184,6 +204,22 @@ def test_a_small_task_of_a_user_passes():
 @pytest.mark.parametrize("words", BROKEN_TASKS)
 def test_a_broken_task_is_told_what_is_wrong(words):
     says(lambda: check_task(made_task(BROKEN_TASKS[words])), f"task mine: {words}")
+
+
+def test_a_task_that_is_not_random_says_so():
+    def computed(random, datasets):
+        @task("mine")
+        class Mine(AbstractTask):
+            def datasets(self, loaded, *, seed):
+                return datasets(seed)
+
+        Mine.random = random
+        return Mine()
+
+    with forgotten():
+        check_task(computed(False, lambda seed: (jnp.ones(3), None)))
+    broken = computed(False, lambda seed: (drawn(seed), None))
+    says(lambda: check_task(broken), "task mine: says random = False, but another")
 
 
 def test_what_a_task_loads_must_be_told_apart():
@@ -279,7 +315,7 @@ class WrongTree(Line):
 
 class WrongNorm(Line):
     def norm(self, gradient):
-        return 2 * super().norm(gradient)
+        return 2 * jnp.sqrt(sum((g**2).sum() for g in jax.tree.leaves(gradient)))
 
 
 class Vector(Line):
@@ -303,9 +339,14 @@ class Narrow(Line):
         return {"w": (params["w"] + updates["w"])[:1]}
 
 
-class Evaluated(Line):
+class HalfEvaluated(Line):
     def evaluation_loss(self, params):
         return 3 * self._loss(params)
+
+
+class Evaluated(HalfEvaluated):
+    def gradient(self, params):
+        return jax.grad(self._loss)(params)
 
 
 def line(cls, size=lambda experiment: 3):
@@ -333,6 +374,7 @@ BROKEN_FORMS = {
     "has two probes of the name train_loss": Twice,
     "apply changes the shape or the type": Narrow,
     "gradient, of the loss that evaluation_loss gives,": Evaluated,
+    "has part of the ability HasFixedLoss, but no gradient": HalfEvaluated,
 }
 
 
@@ -361,5 +403,5 @@ def test_a_form_without_the_loss_is_refused_in_one_line():
         def probes(self):
             return ()
 
-    with pytest.raises(InputError, match="^form = line: has no probe train_loss, whi"):
+    with pytest.raises(InputError, match="^form = line: has no probe train_loss; "):
         check_form(line(Blind))

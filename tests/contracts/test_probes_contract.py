@@ -10,7 +10,8 @@ from piste import training
 from piste.papers.signgd.probes import LAYERS, PROBES, TwoTokenView
 from piste.probes import BROUGHT, Probe, probe
 from piste.testing import check_probe
-from support.small import REGRESSION, finish, run, small
+from support.small import REGRESSION, finish, run
+from support.two_token import small
 
 SIZES = {"sample": 6, "neuron": 7, "layer": len(LAYERS)}
 NAMES = [probe.name for probe in PROBES]

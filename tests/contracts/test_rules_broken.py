@@ -38,6 +38,7 @@ def made(transform, **promises):
 
     @rule("mine")
     class Mine(AbstractDescent):
+        odd = promises.get("odd", False)
         entrywise = promises.get("entrywise", False)
         along_gradient = promises.get("along_gradient", False)
         equal_steps = promises.get("equal_steps", False)
@@ -86,7 +87,7 @@ def test_nothing_is_asked_that_is_not_promised(transform):
 
 
 def test_momentum_keeps_the_promises_that_it_can():
-    check_rule(made(heavy, entrywise=True, along_gradient=True))
+    check_rule(made(heavy, odd=True, entrywise=True, along_gradient=True))
 
 
 def global_norm(rate, norm):
@@ -109,13 +110,25 @@ def by_array(rate, norm):
 
 
 ENTRYWISE = {
-    "opposite gradients do not give opposite updates": uneven,
     "it moves a weight that never had a gradient": lambda rate, norm: each(
         lambda g: -rate * (g + g.sum())
     ),
     "an entry's update depends on where it stands": by_array,
     "it does not measure gradients by the norm that it is given": global_norm,
 }
+
+
+def test_a_rule_may_be_entrywise_and_not_odd():
+    check_rule(made(uneven, entrywise=True))
+
+
+def test_a_rule_may_be_odd_and_not_entrywise():
+    check_rule(made(muon, odd=True))
+
+
+def test_a_broken_promise_of_oddness():
+    words = "opposite gradients do not give opposite updates"
+    assert_says(made(uneven, odd=True), f"promises odd, but {words}")
 
 
 @pytest.mark.filterwarnings("ignore:.*divide")
@@ -259,7 +272,7 @@ def test_a_rule_that_nothing_can_train_by_is_caught():
     class Vague(AbstractRule):
         pass
 
-    with pytest.raises(AssertionError, match="does not inherit from AbstractDescent"):
+    with pytest.raises(AssertionError, match="inherits from neither AbstractDescent"):
         check_rule(Vague)
 
 

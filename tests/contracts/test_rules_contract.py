@@ -22,6 +22,18 @@ TABLE = {
         {"learning_rate": 1e-4, "b1": 0.9, "b2": 0.99},
         {"learning_rate": 0.3, "b1": 0.5, "b2": 0.1},
     ),
+    "momentum": (
+        {"learning_rate": 1e-4, "decay": 0.9},
+        {"learning_rate": 0.3, "decay": 0.0},
+    ),
+    "sign-momentum": (
+        {"learning_rate": 1e-4, "decay": 0.9},
+        {"learning_rate": 0.3, "decay": 0.5},
+    ),
+    "muon": (
+        {"learning_rate": 1e-4, "decay": 0.95},
+        {"learning_rate": 0.3, "decay": 0.0},
+    ),
 }
 
 
@@ -46,21 +58,24 @@ def test_what_ours_promise():
         for name, rule in RULES.items()
     }
     assert promised == {
-        "adam": {"entrywise"},
-        "flow": {"entrywise", "along_gradient"},
-        "gd": {"entrywise", "along_gradient"},
-        "lion": {"entrywise", "equal_steps"},
-        "normalised-gd": {"entrywise", "along_gradient"},
-        "signgd": {"entrywise", "equal_steps", "sign_of_gradient"},
+        "adam": {"odd", "entrywise"},
+        "flow": {"odd", "entrywise", "along_gradient"},
+        "gd": {"odd", "entrywise", "along_gradient"},
+        "lion": {"odd", "entrywise", "equal_steps"},
+        "momentum": {"odd", "entrywise", "along_gradient"},
+        "muon": {"odd"},
+        "normalised-gd": {"odd", "entrywise", "along_gradient"},
+        "sign-momentum": {"odd", "entrywise", "equal_steps"},
+        "signgd": {"odd", "entrywise", "equal_steps", "sign_of_gradient"},
     }
 
 
-PROMISES = ("entrywise", "along_gradient", "equal_steps", "sign_of_gradient")
+PROMISES = ("odd", "entrywise", "along_gradient", "equal_steps", "sign_of_gradient")
 
 
 @pytest.mark.parametrize("word", TABLE)
 def test_no_gradient_no_update(word):
-    """All of ours are entrywise, so this is theirs, if not every rule's."""
+    """All of ours are odd, so this is theirs, if not every rule's."""
     for settings in TABLE[word]:
         transform = RULES[word](**settings).transform(lambda tree: jnp.zeros(()))
         zeros = {"matrix": jnp.zeros((3, 4)), "vector": jnp.zeros(5)}

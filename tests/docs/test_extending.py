@@ -49,7 +49,6 @@ SHOWN = {
 
 @pytest.fixture(autouse=True)
 def nothing_kept(monkeypatch):
-    monkeypatch.setattr("piste.caching.keep_compiled_programs", lambda: None)
     with forgotten():
         yield
 

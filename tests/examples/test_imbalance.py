@@ -15,9 +15,11 @@ from scipy.optimize import brentq
 
 import piste
 from piste.cli import main
+from piste.experiment import Experiment
 from piste.papers import bring_file, find_paper
 from piste.reproduction import Evidence
 from piste.store import inputs_of
+from piste.testing import check_form, check_model, check_probe, check_task
 from support.families import forgotten
 
 FILE = Path(__file__).parents[2] / "examples" / "imbalance.py"
@@ -245,3 +247,13 @@ def test_it_can_be_installed(tmp_path):
     assert "imbalance/sign" in ran.stdout and "1 hold" in ran.stdout
     page = (tmp_path / "results/imbalance-quick/report.html").read_text("utf-8")
     assert "<pre>piste reproduce imbalance --quick --only sign</pre>" in page
+
+
+def test_its_members_pass_the_public_contract(module):
+    task, model = module.ZipfClasses(4), module.LinearSoftmax()
+    check_task(task)
+    check_model(model, task)
+    for rule in (module.FLOW, module.SIGN):
+        small = Experiment(task, model, rule, steps=4)
+        check_form(small)
+        check_probe("class_loss", small)

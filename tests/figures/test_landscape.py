@@ -18,20 +18,24 @@ LOSSES = {
 }
 
 
-def part(losses) -> xr.Dataset:
+def part(losses, weights="trained") -> xr.Dataset:
     way = np.array([[[0.9, 0.3], [2.0, 0.1], [0.0, 0.0]]] * 2)
     arrays = {
-        "loss": (("kernel", "first", "second"), np.stack(losses)),
+        "loss": (
+            ("kernel", "weights", "window", "first", "second"),
+            np.stack(losses)[:, None, None],
+        ),
+        "reach": (("kernel", "weights", "window"), np.array([[[1.0]], [[2.0]]])),
         "coordinates": (("kernel", "snapshot", "axis"), way),
         "true_loss": (("kernel", "snapshot"), np.array([[3.0, 2, 1]] * 2)),
         "projected_loss": (("kernel", "snapshot"), np.array([[2.0, 1.5, 1]] * 2)),
         "step": (("kernel", "snapshot"), np.array([[10, 20, 30]] * 2)),
         "explained_share": (("kernel",), np.array([0.25, 0.0004])),
-        "centre": (("kernel",), np.array([2, 1])),
+        "centre": (("kernel", "weights"), np.array([[2], [1]])),
     }
-    grid = {"first": GRID, "second": GRID}
-    about = {"labels": ["$W^Q$", "$W^K$"], "kernels": ["softmax", "gaussian"]}
-    return xr.Dataset(arrays, grid, about)
+    words = {"kernel": ["softmax", "gaussian"], "weights": [weights]}
+    grid = {"window": ["reach"], "first": GRID, "second": GRID}
+    return xr.Dataset(arrays, words | grid, {"labels": ["$W^Q$", "$W^K$"]})
 
 
 @pytest.mark.parametrize("kind", LOSSES)
@@ -39,10 +43,22 @@ def part(losses) -> xr.Dataset:
 def test_it_draws(draw, kind):
     picture = draw(part(LOSSES[kind]), "caption")
     assert len(picture.png(60)) > 3000
-    # The data behind it: row 7 is the second kernel's point (−0.5, 0).
+    # The data behind it: row 7 is the second kernel's point (−0.5, 0), reaching to 2.
     row = picture.data.iloc[25 + 7]
-    assert (row["kernel"], row["first"], row["second"]) == ("gaussian", -0.5, 0)
+    assert (row["kernel"], row["first"], row["second"]) == ("gaussian", -1.0, 0)
     np.testing.assert_equal(row["loss"], LOSSES[kind][1][1, 2])
+
+
+@pytest.mark.parametrize("draw", [landscape.contours, landscape.surfaces])
+def test_four_kernels_and_swapped_weights_are_drawn(draw):
+    given = part(LOSSES["plain"], weights="swapped")
+    names = ["gaussian-rows", "gaussian-mean"]
+    four = xr.concat([given, given.assign_coords(kernel=names)], "kernel")
+    picture = draw(four, "caption", weights="swapped")
+    titles = [axes.get_title() for axes in picture.figure.axes[:4]]
+    assert titles == ["softmax", "gaussian", *names]
+    # Nothing was trained, so no way is drawn.
+    assert not any(axes.lines for axes in picture.figure.axes)
 
 
 def test_the_words_say_what_the_plane_leaves_out():

@@ -25,18 +25,13 @@ SMALL = [
 ]
 
 
-@pytest.fixture(autouse=True)
-def no_cache_of_the_user(monkeypatch):
-    monkeypatch.setattr("piste.caching.keep_compiled_programs", lambda: None)
-
-
 def test_from_end_to_end_and_again(tmp_path, capsys):
     words = [*SMALL, "--out", str(tmp_path)]
     assert main(words) == 0
     shown = capsys.readouterr().out
     assert re.search(r"plane explains \S+ % of the", shown)
     assert "true / projected loss" in shown and "matched to" in shown
-    assert "non-convex cells" in shown and "1 − R²" in shown
+    assert "non-convex points" in shown and "1 − R²" in shown
     (folder,) = (tmp_path / "landscape").glob("stages-quick-adam-*-qk-*")
     table = pd.read_csv(folder / "metrics.csv")
     assert table.kernel.tolist() == ["softmax", "gaussian"]
@@ -54,8 +49,11 @@ def test_from_end_to_end_and_again(tmp_path, capsys):
         (["--points", "many"], "points = many: must be a whole number"),
         (["--reach=-1"], "reach = -1.0: must be greater than 0"),
         (["--reach", "nan"], "reach = nan: must be a finite number"),
-        (["--kernel-two", "gausian"], "kernel-two = gausian: must be one of"),
-        (["--kernel-two", "softmax"], "kernel-two = softmax: must differ"),
+        (["--kernels", "gausian"], "kernels = gausian: each must be one of"),
+        (["--kernels", "softmax"], "kernels = softmax: must not have softmax"),
+        (["--rises", "0.1,much"], "rises = 0.1,much: each must be a number"),
+        (["--rises", "0"], "rises = 0.0: each must be greater than 0"),
+        (["--swap", "maybe"], "swap = maybe: must be true or false"),
         (["--steps-two", "-1"], "steps-two = -1: must be at least 0"),
         (["--models", "0"], "models = 0: must be at least 1"),
         (["--stepps", "3"], "no field 'stepps'"),

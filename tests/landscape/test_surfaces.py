@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from piste.errors import InputError
-from piste.landscape import Plane, Surface, metrics, planes, surface, trajectory
+from piste.landscape import Plane, equal_rise, metrics, planes, surface, trajectory
 from piste.landscape.matched import match, mismatch
 from piste.probes.curvature import top_eigenpairs
 from piste.testing import assert_close
@@ -40,10 +40,10 @@ def test_a_quadratic_is_convex_and_explained():
         assert_close(found.centre_loss, float(bowl(PARAMS)))
         weights = np.arange(1.0, planes.flat(PARAMS).size + 1)
         u, v = planes.flat(plane.first), planes.flat(plane.second)
-        small = np.array([[u @ (weights * u), u @ (weights * v)]] * 2)
-        small[1] = [u @ (weights * v), v @ (weights * v)]
-        ends = found.curvature_least, found.curvature_largest
-        assert_close(np.array(ends), np.linalg.eigvalsh(small), slack=1e3)
+        lines = np.stack([u, v, (u + v) / 2**0.5, (u - v) / 2**0.5])
+        curvatures = (lines**2 * weights).sum(1)
+        ends = np.array([found.curvature_min, found.curvature_max]) * found.rise
+        assert_close(ends, np.array([min(curvatures), max(curvatures)]), slack=1e3)
 
 
 def test_a_grid_is_the_function_point_by_point():
@@ -57,50 +57,6 @@ def test_a_grid_is_the_function_point_by_point():
     a, b = np.meshgrid(np.linspace(-2, 2, 21), np.linspace(-2, 2, 21), indexing="ij")
     assert_close(found.loss, np.sin(3 * a) + b**3)
     assert found.axis[10] == 0 and seen == [256, 441]
-
-
-def test_the_saddle_and_the_waves_are_not_convex():
-    saddle = surface.compute(lambda x: x[0] * x[1], AXES, 9)
-    found = metrics.measure(saddle)
-    assert found.non_convex == 1 and abs(found.unexplained) < 1e-20
-    assert found.minima == 0
-    assert_close([found.curvature_least, found.curvature_largest], [-1.0, 1.0])
-    # cos(πx)cos(πy): minima where one cosine is 1 and the other −1.
-    waves = surface.compute(lambda x: jnp.cos(jnp.pi * x).prod(), AXES, 41, 2.0)
-    places = [(i, j) for i in range(-2, 3) for j in range(-2, 3) if (i + j) % 2]
-    inside = sum(max(abs(i), abs(j)) < 2 for i, j in places)
-    assert metrics.interior_minima(waves.loss) == inside
-    # By hand: convex where both diagonal terms are positive and win over the mixed one.
-    a, b = np.meshgrid(waves.axis[1:-1], waves.axis[1:-1], indexing="ij")
-    step = np.pi * 0.1
-    same = 2 * (np.cos(step) - 1) * np.cos(np.pi * a) * np.cos(np.pi * b)
-    mixed = np.sin(step) ** 2 * np.sin(np.pi * a) * np.sin(np.pi * b)
-    convex = same >= np.abs(mixed) - 1e-14
-    assert_close(metrics.non_convex_share(waves.loss), 1 - float(convex.mean()))
-    assert metrics.measure(waves).unexplained > 0.9
-
-
-def test_rounding_is_not_curvature():
-    flat = Surface(np.linspace(-1, 1, 7), np.full((7, 7), 1e6, np.float32))
-    assert metrics.non_convex_share(flat.loss) == 0
-    assert metrics.quadratic_residual(flat.loss) == 0
-    noisy = flat.loss * (1 + 1e-7 * RNG.uniform(-1, 1, (7, 7))).astype(np.float32)
-    assert metrics.non_convex_share(noisy.astype(np.float32)) == 0
-    # The very same numbers as exact ones have bumps.
-    assert metrics.non_convex_share(noisy.astype(float)) > 0.5
-
-
-def test_what_is_not_finite_stays_so_and_is_counted():
-    def broken(x):
-        return jnp.where(x[0] > 0.95, jnp.nan, jnp.where(x[1] > 0.95, jnp.inf, x @ x))
-
-    found = surface.compute(broken, AXES, 21)
-    assert np.isnan(found.loss[-1]).all() and np.isposinf(found.loss[:-1, -1]).all()
-    said = metrics.measure(found)
-    assert said.not_finite == 41 / 441
-    assert said.non_convex == 0 and abs(said.unexplained) < 1e-20
-    nothing = metrics.measure(Surface(found.axis, np.full((21, 21), np.nan)))
-    assert math.isnan(nothing.non_convex) and math.isnan(nothing.unexplained)
 
 
 def test_precisions():
@@ -156,7 +112,7 @@ def test_the_query_key_plane_moves_nothing_else():
     rule = "plane = qk: there is no trained matrix 'query' among attention, value"
     with pytest.raises(InputError, match=rule):
         planes.qk({"attention": jnp.ones((2, 2)), "value": jnp.ones(2)}, key=KEY)
-    with pytest.raises(InputError, match="direction: zero"):
+    with pytest.raises(InputError, match="are all zero, so they have no direction"):
         planes.random({"value": jnp.zeros((2, 2))}, key=KEY)
 
 
@@ -200,9 +156,9 @@ def test_what_leaves_the_plane_is_not_explained():
 
 def test_a_line_is_no_plane():
     line = [jnp.array([1.0, 2.0]) * t for t in (2.0, 1.0, 0.0)]
-    with pytest.raises(InputError, match="snapshots: 3 of them.*one line"):
+    with pytest.raises(InputError, match="snapshots: the 3 of them lie on one line"):
         planes.pca(line)
-    with pytest.raises(InputError, match="snapshots: 1 of them"):
+    with pytest.raises(InputError, match="snapshots: the 1 of them"):
         planes.pca(line[:1])
 
 
@@ -241,17 +197,43 @@ def test_double_and_negative_eigenvalues(spectrum):
 
 
 def test_matched_loss():
-    found = match([1.0, 0.5, 0.2, 0.1], [2.0, math.nan, 0.48, 0.4, 0.41])
-    assert (found.first, found.second) == (1, 3)
-    assert_close(mismatch(found.first_loss, found.second_loss), 0.2)
-    assert match([1.0, 1.0], [1.0]).first == 1
-    assert mismatch(0.0, 0.0) == 0
-    for one, other in ((math.nan, 0.3), (0.3, math.nan), (math.inf, math.inf)):
-        assert math.isnan(mismatch(one, other))
-    turned = match([2.0, 0.4], [1.0, 0.1])
-    assert (turned.first, turned.second) == (1, 1)
-    with pytest.raises(InputError, match="second: no finite loss in 2"):
-        match([1.0], [math.nan, math.inf])
+    curves = [1.0, 0.5, 0.2, 0.1], [2.0, math.nan, 0.48, 0.4, 0.41]
+    assert match(curves) == [1, 3]
+    assert_close(mismatch([0.5, 0.4]), 0.2)
+    assert match([[1.0, 1.0], [1.0]]) == [1, 0]
+    assert match([[2.0, 0.4], [1.0, 0.1]]) == [1, 1]
+    # Three curves: the second stays highest, and the others go back to it.
+    assert match([[1.0, 0.6, 0.1], [1.0, 0.5], [0.9, 0.52, 0.0]]) == [1, 1, 1]
+    assert mismatch([0.0, 0.0]) == 0
+    for pair in ((math.nan, 0.3), (0.3, math.nan), (math.inf, math.inf)):
+        assert math.isnan(mismatch(pair))
+    with pytest.raises(InputError, match="curve 1: none of its 2 losses is finite"):
+        match([[1.0], [math.nan, math.inf]])
+
+
+def test_the_reach_of_a_rise_is_that_of_the_function():
+    def flat_bowl(x):  # on a border of 16 points, the median of a² + b² is 1.25 r²
+        return 3 + x @ x
+
+    rises = equal_rise.rises_at(flat_bowl, AXES)
+    assert_close(rises, 1.25 * equal_rise.REACHES**2, slack=100)
+    for target in (1e-6, 0.01, 0.3, 5.0):
+        found = equal_rise.reach_for(rises, target)
+        # Below the first reach that is tried, the change is taken for linear.
+        near = target < rises[0]
+        assert near or abs(found / (target / 1.25) ** 0.5 - 1) < 1e-9
+    assert math.isnan(equal_rise.reach_for(rises, 1e3))
+    drawn = surface.compute(flat_bowl, AXES, 41, equal_rise.reach_for(rises, 0.3))
+    assert abs(metrics.rise(drawn.loss) / 0.3 - 1) < 0.05
+
+
+def test_a_surface_that_fades_out_never_rises_so_far():
+    rises = equal_rise.rises_at(lambda x: 1 - jnp.exp(-x @ x), AXES)
+    assert math.isnan(equal_rise.reach_for(rises, 1.1))
+    assert 0.5 < equal_rise.reach_for(rises, 0.5) < 1
+    # The least reach where the loss comes back: sin(r²) has risen by ½ first at √(π/6).
+    waves = equal_rise.rises_at(lambda x: jnp.sin((jnp.abs(x) ** 2).max()), AXES)
+    assert abs(equal_rise.reach_for(waves, 0.5) - math.sqrt(math.pi / 6)) < 0.02
 
 
 def test_metrics_are_plain_numbers():

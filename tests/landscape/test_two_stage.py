@@ -10,6 +10,7 @@ import pytest
 from piste.errors import InputError
 from piste.experiment import Experiment, Schedule
 from piste.landscape import (
+    equal_rise,
     planes,
     stored,
     surface,
@@ -26,10 +27,11 @@ from piste.reproduction.landscapes import compare
 from piste.rules import GD
 from piste.store import Store, save_state
 from piste.testing import assert_close
-from piste.training import Plan, build, draw, train
+from piste.training import Plan, build, draw, fixed_loss, train
 from piste.values import override
 from support.faults import flip
-from support.small import REGRESSION, small
+from support.small import REGRESSION
+from support.two_token import small
 
 LISTS = Experiment(
     task=DecisionLists(vocabulary=5, length=3, list_bound=2),
@@ -107,8 +109,14 @@ def test_bad_stages(tmp_path):
     wild = override(REGRESSION, {"rule": "gd", "rule.learning-rate": 1e30})
     with pytest.raises(InputError, match="first stage: ended at step"):
         two_stage.first_stage(wild, Store(tmp_path))
-    with pytest.raises(InputError, match="kernel-two = softmax: must differ"):
-        Survey(REGRESSION, Comparison(kernel_two="softmax"), tmp_path)
+    with pytest.raises(InputError, match="kernels = .*must not have softmax"):
+        Survey(REGRESSION, Comparison(kernels=("softmax",)), tmp_path)
+    with pytest.raises(InputError, match="kernels = .*must name each of them once"):
+        Comparison(kernels=("gaussian", "gaussian"))
+    with pytest.raises(InputError, match="rises = .*must name each of them once"):
+        Comparison(rises=(0.1, 0.1))
+    with pytest.raises(InputError, match="rises = .*greater than 0"):
+        Comparison(rises=(0.0,))
     with pytest.raises(InputError, match="plane = qk: there is no trained matrix"):
         survey.run(Survey(LISTS, TINY, tmp_path / "none"))
     assert not (tmp_path / "none").exists()
@@ -221,33 +229,34 @@ def test_a_damaged_stage_is_named(tmp_path):
 
 
 def test_work_is_counted_in_steps_and_points():
-    assert TINY.pairs() == 4
-    # A model: 20 steps, then twice 12; a pair: twice 25 points.
+    assert TINY.parts() == 4
+    # A model: 20 steps, then twice 12; a part: twice 25 points.
     assert [TINY.work(20, n) for n in range(5)] == [0, 94, 144, 238, 288]
+    rises = dataclasses.replace(TINY, rises=(0.1, 0.2), swap=True)
+    # Twice two surfaces of two kernels, and a search around either weights.
+    points = 2 * (4 * 25 + 2 * equal_rise.POINTS)
+    assert rises.work(20, 1) == 44 + points
 
 
-def test_the_paired_table_counts_models_and_pairs():
-    rows = [
-        {"model": m, "direction": d, "kernel": k, **dict.fromkeys(NAMES, v)}
-        for m, d, k, v in [
-            (0, 0, "softmax", 3.0),
-            (0, 0, "gaussian", 1.0),
-            (0, 1, "softmax", 1.0),
-            (0, 1, "gaussian", 2.0),
-            (1, 0, "softmax", 5.0),
-            (1, 0, "gaussian", 4.0),
-            (1, 1, "softmax", 5.0),
-            (1, 1, "gaussian", 4.0),
-        ]
-    ]
-    found = tables.paired_table(tables.pd.DataFrame(rows))
-    first = found.iloc[0]
-    assert (first["lower in models"], first["lower in pairs"]) == ("2 of 2", "3 of 4")
-    # Medians over planes: 2 and 1.5, 5 and 4.
-    assert (first["softmax"], first["gaussian"]) == (3.5, 2.75)
-    assert (
-        first["median difference"] == -0.75 and first["p (two-sided sign test)"] == 0.5
-    )
-
-
-NAMES = list(tables.HEADLINE | tables.OTHERS)
+def test_surfaces_at_equal_rise_around_trained_and_swapped_weights(tmp_path):
+    settings = Comparison(
+        points=5, models=1, directions=1, snapshots=3, steps_two=9,
+        kernels=("gaussian", "gaussian-rows"), rises=(0.05, 1e6), swap=True,
+    )  # fmt: skip
+    (part,) = survey.run(Survey(REGRESSION, settings, tmp_path))
+    assert tables.kernels_of(part) == ["softmax", "gaussian", "gaussian-rows"]
+    table = tables.metrics_table([part]).set_index(["window", "weights", "kernel"])
+    near, far = table.loc["rise 0.05"], table.loc["rise 1e+06"]
+    target = 0.05 * part.attrs["initial_loss"]
+    with jax.enable_x64(True):
+        system = build(REGRESSION)
+        initial = fixed_loss(system.form)(system.form.initial())
+        assert_close(part.attrs["initial_loss"], float(initial))
+    np.testing.assert_allclose(near.rise, target, rtol=0.15)
+    assert far[["reach", "non_convex", "minima"]].isna().all().all()
+    # Swapped: the weights of the first stage, with another kernel in place.
+    state = two_stage.first_stage(REGRESSION)
+    for kernel in tables.kernels_of(part):
+        loss = fixed_loss(two_stage.second_system(REGRESSION, kernel).form)
+        with jax.enable_x64(True):
+            assert_close(near.centre_loss["swapped", kernel], float(loss(state.params)))

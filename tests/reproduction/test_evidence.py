@@ -155,14 +155,14 @@ def test_displays_are_skipped_without_their_evidence(evidence):
         Table("lacking", "one is not there", rows, needs=("runs", "absent")),
         Table("empty", "nothing to show", lambda found: None, needs=("runs",)),
     )
-    made = make_tables(tables, evidence)
+    made = make_tables(tables, evidence, [])
     assert list(made) == ["always", "some", "either"]
     assert made["some"][0] == "1 row of 1 study"
     figures = (
         Figure("absent", lambda found: 1 / 0, needs=("absent",)),  # type: ignore
         Figure("empty", lambda found: None),
     )
-    assert draw_figures(figures, evidence) == {}
+    assert draw_figures(figures, evidence, []) == {}
 
 
 def test_stored_studies_that_nobody_asked_for_are_shown_too(tmp_path):

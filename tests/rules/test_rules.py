@@ -8,7 +8,8 @@ import pytest
 
 from piste.rules import GD, Adam, Lion, NormalisedGD, SignGD
 from piste.testing import assert_close
-from support.small import run, small, start
+from support.small import run, start
+from support.two_token import small
 
 RNG = np.random.default_rng(0)
 GRADIENTS = [RNG.normal(size=(4, 3)) * 10.0 ** RNG.integers(-6, 2) for _ in range(60)]

@@ -82,13 +82,13 @@ def test_a_file_that_cannot_be_read(store, tinier, monkeypatch):
 def test_an_absent_block_is_never_filled_in(store, tinier):
     """Also when it goes after the run was opened: arrays are read when used."""
     data = store.find(tinier).trajectory()
-    (path,) = store.root.glob("*/trajectory.zarr/query_noise/c.0.0.0")
+    (path,) = store.root.glob("*/trajectory.zarr/attention/c.0.0.0.0")
     content = path.read_bytes()
     path.unlink()
-    with pytest.raises(ValueError, match="query_noise/c.0.0.0: is missing"):
-        data.query_noise.load()
+    with pytest.raises(ValueError, match="attention/c.0.0.0.0: is missing"):
+        data.attention.load()
     path.write_bytes(content)
-    assert data.query_noise.load().notnull().all()
+    assert data.attention.load().notnull().all()
 
 
 @pytest.mark.parametrize("name", ["manifest.json", "checkpoint.npz", "step/c.0"])

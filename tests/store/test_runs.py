@@ -2,14 +2,16 @@
 
 import dataclasses
 import json
+import shutil
 
 import numpy as np
 import pytest
 import xarray as xr
 
 from piste.api import open_run
+from piste.cli import main
 from piste.errors import InputError
-from piste.papers.signgd import probes as two_token
+from piste.papers.kernels.probes import regression_probes
 from piste.rules import GD
 from piste.store import FORMAT, Store, run_in_memory
 from piste.store.sealed import seal_json, unseal_json
@@ -54,8 +56,9 @@ def test_stored_run_has_every_record(whole, tiny):
     assert data.step.values.tolist() == times.tolist()
     tested = times[tiny.record.tests(times.size)]
     assert data.test_step.values.tolist() == tested.tolist()
-    assert data.query_noise.dims == ("step", "neuron", "sample")
-    assert data.query_noise.attrs["symbol"] == r"$\langle w_{Q,s}, y_i\xi_i\rangle$"
+    assert data.attention.dims == ("test_step", "head", "query_token", "key_token")
+    assert data.query_distance.dims == ("step",)
+    assert data.query_distance.attrs["symbol"] == r"$\|W^Q_t - W^Q_0\|_F$"
     assert not any(np.isnan(data[name]).any() for name in data.data_vars)
     assert not list(whole.folder.parent.glob("*.partial"))
     assert not list(whole.folder.parent.glob("*.lock"))
@@ -184,6 +187,70 @@ def test_a_store_of_format_1_is_refused_in_one_line(tiny, tmp_path, suffix):
     assert len(list(tmp_path.iterdir())) == 1
 
 
+def put_other_format(folder, number: int) -> None:
+    """A result of another piste, of an experiment that nobody here asks for."""
+    folder.mkdir(parents=True)
+    seal_json(folder / "manifest.json", {"name": "old", "format": number})
+
+
+@pytest.mark.parametrize("suffix", ["", ".partial"])
+@pytest.mark.parametrize("number", [2, 99])
+def test_another_format_beside_new_runs_is_refused(
+    whole, tiny, tmp_path, number, suffix
+):
+    """Also if it is of another experiment: it would be passed over in silence."""
+    shutil.copytree(whole.folder, tmp_path / whole.folder.name)
+    store = Store(tmp_path)
+    assert store.has(tiny)
+    put_other_format(tmp_path / f"old-0123abcd-4567cdef{suffix}", number)
+    before = sorted(path.name for path in tmp_path.iterdir())
+    asks = store.find, store.has, store.may_have, store.run, store.interrupted
+    for ask in (*asks, lambda given: store.run(given, fresh=True)):
+        with pytest.raises(InputError, match=f"format = {number}: .*--out") as caught:
+            ask(tiny)
+        assert "\n" not in str(caught.value)
+    assert sorted(path.name for path in tmp_path.iterdir()) == before
+    open_run(tmp_path / whole.folder.name)  # a run by itself is what it was
+    with pytest.raises(InputError, match=f"format = {number}: "):
+        open_run(tmp_path)
+
+
+@pytest.mark.parametrize("content", ["[", '{"format": "x"}', "[]", '{"format": 2.5}'])
+def test_a_manifest_of_something_else_is_no_other_format(
+    whole, tiny, tmp_path, content
+):
+    shutil.copytree(whole.folder, tmp_path / whole.folder.name)
+    for name in ("web-0123abcd-4567cdef", "my-page"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "manifest.json").write_text(content)
+    (tmp_path / "my-page" / "manifest.json").write_text('{"format": 2}')
+    assert Store(tmp_path).has(tiny)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["run", "signgd/stages", "--steps", "5", "--out", "."],
+        ["reproduce", "signgd", "--quick", "--out", "."],
+        ["verify", "signgd", "--out", "."],
+        ["show", "runs"],
+        ["show", "runs/old-0123abcd-4567cdef"],
+    ],
+)
+def test_commands_refuse_another_format_in_one_line(
+    tmp_path, monkeypatch, capsys, words
+):
+    monkeypatch.chdir(tmp_path)
+    for folder in ("runs", "signgd-quick/sweeps"):
+        put_other_format(tmp_path / folder / "old-0123abcd-4567cdef", 2)
+    before = sorted(tmp_path.rglob("*"))
+    assert main(words) == 2
+    shown = capsys.readouterr()
+    assert shown.out == "" and shown.err.count("\n") == 1
+    assert "format = 2" in shown.err and "this one reads format 3" in shown.err
+    assert sorted(tmp_path.rglob("*")) == before
+
+
 def test_divergence_ends_the_run_at_its_step(tiny, tmp_path):
     wild = dataclasses.replace(tiny, rule=GD(learning_rate=1e200), form="full")
     run = Store(tmp_path).run(wild, "wild")
@@ -213,7 +280,7 @@ def test_manifest_says_how_it_ran(whole, tiny):
     }
     assert len(manifest.files) < 40
     assert manifest.value() == tiny
-    assert manifest.form == "reduced" and manifest.steps == tiny.steps
+    assert manifest.form == "full" and manifest.steps == tiny.steps
     assert {"piste", "jax", "numpy"} <= set(manifest.environment["versions"])
 
 
@@ -235,9 +302,13 @@ def test_records_of_other_probes_are_not_continued(tiny, tmp_path, monkeypatch):
     store = Store(tmp_path)
     with pytest.raises(Crash):
         store.run(tiny, "tiny", crash_after(1))
-    fewer = two_token.PROBES[:-1]
-    monkeypatch.setattr("piste.papers.signgd.forms.two_layer.PROBES", fewer)
-    with pytest.raises(InputError, match="other things .test_error.*--fresh") as caught:
+    form = "piste.papers.kernels.forms.regression"
+    monkeypatch.setattr(
+        f"{form}.regression_probes", lambda train: regression_probes("")
+    )
+    with pytest.raises(
+        InputError, match="other things .*key_distance.*--fresh"
+    ) as caught:
         store.run(tiny, "tiny")
     assert "\n" not in str(caught.value)
     monkeypatch.undo()

@@ -3,7 +3,9 @@
 import numpy as np
 import xarray as xr
 
+from piste.papers.kernels import presets
 from piste.papers.kernels.results.theorem_2.cases import Case
+from piste.values import override, to_json
 
 STEPS = np.array([0, 1, 10, 100, 1000])
 KERNELS = ("softmax", "gaussian")
@@ -34,10 +36,10 @@ def constants(kernel: str, seeds: int = 5, **more) -> xr.Dataset:
         "eta": 0.01,
         "beta": 0.2,
         "stacked_beta": 0.2,
-        "feature_least": 0.5,
+        "feature_min": 0.5,
         "feature_resolution": 1e-14,
-        "head_output_least": 1.0,
-        "jacobian_largest": np.sqrt(50.0),
+        "head_output_min": 1.0,
+        "jacobian_max": np.sqrt(50.0),
         "initial_loss": 1.0,
         "hundredth_steps": 2300.0,
     }
@@ -51,7 +53,7 @@ def both(make) -> xr.Dataset:
 def transition() -> xr.Dataset:
     """HD/Nn = ½ and 2, W^V alone and all three."""
     bound = 0.998**STEPS
-    wide, narrow = {"floor": 1e-20}, {"floor": 0.2, "columns": 16, "feature_least": 0.0}
+    wide, narrow = {"floor": 1e-20}, {"floor": 0.2, "columns": 16, "feature_min": 0.0}
     parts = [
         along(
             constants(kernel, train=train, **more),
@@ -90,8 +92,8 @@ def region() -> xr.Dataset:
         lambda kernel: along(
             constants(kernel, reach=3.0, **norms),
             loss=np.where(STEPS > 0, 1e-9 ** (STEPS / 1000), 1.0),
-            curvature_least=-0.01,
-            curvature_largest=1.0,
+            curvature_min=-0.01,
+            curvature_max=1.0,
             **moved,
         )
     )
@@ -106,8 +108,8 @@ def query_runs(case: Case, kernel: str, seeds: int, wins: bool) -> xr.Dataset:
         loss=falls if wins else 1.0,
         bound=0.99**STEPS,
         gradient_norm=np.sqrt(falls) if wins else 1e-9,
-        jacobian_least=0.3 if wins else 0.0,
-        jacobian_largest=1.0,
+        jacobian_min=0.3 if wins else 0.0,
+        jacobian_max=1.0,
         jacobian_resolution=1e-14,
     )
 
@@ -135,8 +137,8 @@ def pair(least: float = 0.5) -> list[xr.Dataset]:
     data = {
         "train_loss": ("step", loss),
         "gradient_norm": ("step", np.sqrt(2 * loss) * 0.6),
-        "query_jacobian_least": ("test_step", np.full(5, least)),
-        "query_jacobian_largest": ("test_step", np.ones(5)),
+        "query_jacobian_min": ("test_step", np.full(5, least)),
+        "query_jacobian_max": ("test_step", np.ones(5)),
     }
     task = {"sequences": 4, "length": 4, "outputs": 1, "dimension": 8}
     model = {"kernel": "gaussian", "train": "Q", "heads": 8, "width": 8}
@@ -145,10 +147,13 @@ def pair(least: float = 0.5) -> list[xr.Dataset]:
     return [xr.Dataset(data, grid, {"experiment": about})]
 
 
-def curves(kernel: str, seed: int, lower: float = 0.0, **more) -> xr.Dataset:
+def curves(
+    kernel: str, seed: int, lower: float = 0.0, best: float = 0.82, **more
+) -> xr.Dataset:
     """A classifier that learns: losses fall from ln 2."""
     fall = np.array([0.69, 0.5, 0.4, 0.35, 0.35, 0.35]) - lower
-    accuracy = np.array([0.5, 0.7, 0.8, 0.82, 0.82, 0.82])
+    accuracy = np.array([0.5, 0.7, 0.8, 1.0, 1.0, 1.0]) * best
+    accuracy[0] = 0.5
     arrays = {
         "train_loss": ("step", fall),
         "train_accuracy": ("step", accuracy),
@@ -177,31 +182,81 @@ def real(seeds: int = 5) -> list[xr.Dataset]:
     return [curves(k, seed, low) for seed in range(seeds) for k, low in gap.items()]
 
 
-def surfaces(roughness: dict[str, float], model: int, centre=(0.3, 0.31)) -> xr.Dataset:
-    """A bowl with ripples of a height, for either kernel; centres of given loss."""
+def _on_images(changes: dict, best: float, lower: float = 0.0) -> xr.Dataset:
+    """The same of an experiment on images, whose fields are all there."""
+    experiment = override(presets.pathfinder_desk(), changes)
+    name = f"{changes.get('model.kernel', changes.get('model.hidden'))}"
+    run = curves(name, experiment.seed, lower, best)
+    return run.assign_attrs(experiment=to_json(experiment))
+
+
+def images(seeds: int = 5) -> list[xr.Dataset]:
+    """Both kernels on images, the Gaussian one a little better."""
+    better = {"softmax": (0.8, 0.0), "gaussian": (0.82, 0.01)}
+    return [
+        _on_images({"seed": seed, "model.kernel": kernel}, *each)
+        for seed in range(seeds)
+        for kernel, each in better.items()
+    ]
+
+
+def image_controls(seeds: int = 5) -> list[xr.Dataset]:
+    """No attention, and networks on all pixels, of which the larger one is better."""
+    networks = [
+        {"model": "pixel-mlp", "model.hidden": 208},
+        {"model": "pixel-mlp", "model.hidden": 512},
+    ]
+    models = [({"model.kernel": "none"}, 0.7), (networks[0], 0.7), (networks[1], 0.9)]
+    return [
+        _on_images({"seed": seed} | model, best)
+        for seed in range(seeds)
+        for model, best in models
+    ]
+
+
+def markers(seeds: int = 5) -> xr.Dataset:
+    """Forests that know no more than chance, and such as do."""
+    kinds = {"desk": 0.5, "desk, as drawn": 0.7}
+    parts = [cells(seeds, accuracy=best, images=name) for name, best in kinds.items()]
+    return xr.concat(parts, "cell")
+
+
+def surfaces(roughness: dict[str, float], model: int, centre=0.3) -> xr.Dataset:
+    """A bowl with ripples of a height for each kernel; the first has a given centre."""
     axis = np.linspace(-1, 1, 21)
     a, b = np.meshgrid(axis, axis, indexing="ij")
     ripples = np.cos(12 * a) * np.cos(12 * b) - 1
+    kernels, centres = list(roughness), [centre] + [0.3] * (len(roughness) - 1)
     loss = [
-        a**2 + b**2 + c + height * ripples
-        for c, height in zip(centre, roughness.values(), strict=True)
+        [[a**2 + b**2 + c + height * ripples] * 2] * 2
+        for c, height in zip(centres, roughness.values(), strict=True)
     ]
-    zeros = np.zeros((2, 3))
+    count = len(kernels)
+    shots = np.ones((count, 3))
     arrays = {
-        "loss": (("kernel", "first", "second"), np.array(loss)),
-        "true_loss": (("kernel", "snapshot"), np.array([[1, 0.5, c] for c in centre])),
-        "projected_loss": (("kernel", "snapshot"), zeros + 1),
-        "coordinates": (("kernel", "snapshot", "axis"), np.zeros((2, 3, 2))),
-        "step": (("kernel", "snapshot"), zeros.astype(int)),
-        "explained_share": ("kernel", np.array([0.1, 0.1])),
-        "centre": ("kernel", np.array([2, 2])),
+        "loss": (("kernel", "weights", "window", "first", "second"), np.array(loss)),
+        "reach": (("kernel", "weights", "window"), np.ones((count, 2, 2))),
+        "true_loss": (("kernel", "snapshot"), shots),
+        "projected_loss": (("kernel", "snapshot"), shots),
+        "coordinates": (("kernel", "snapshot", "axis"), np.zeros((count, 3, 2))),
+        "step": (("kernel", "snapshot"), shots.astype(int)),
+        "explained_share": ("kernel", np.full(count, 0.1)),
+        "centre": (("kernel", "weights"), np.full((count, 2), 2)),
     }
     about = {"model": model, "direction": 0, "labels": ["$W^Q$", "$W^K$"]}
-    about["kernels"] = list(roughness)
-    return xr.Dataset(arrays, {"first": axis, "second": axis}, about)
+    words = {"kernel": kernels, "weights": ["trained", "swapped"]}
+    words["window"] = ["rise 0.02", "rise 0.1"]
+    grid = {"first": axis, "second": axis}
+    return xr.Dataset(arrays, words | grid, about)
 
 
-ROUGH, SMOOTH = {"softmax": 0.05, "gaussian": 0.0}, {"softmax": 0.0, "gaussian": 0.05}
+def heights(softmax: float, rows: float, gaussian: float) -> dict[str, float]:
+    """Heights of ripples, in the order of the kernels of a study."""
+    given = {"softmax": softmax, "gaussian": gaussian, "gaussian-rows": rows}
+    return given | {"gaussian-mean": gaussian}
+
+
+ROUGH, SMOOTH = heights(0.1, 0.05, 0.0), heights(0.0, 0.05, 0.1)
 
 
 def everything() -> dict:
@@ -217,7 +272,11 @@ def everything() -> dict:
         "control-100": queries(12),
         "pair": pair(),
         "imdb": real(),
-        "pathfinder": real(),
+        "imdb-sgd": real(),
+        "imdb-bytes": real(),
+        "pathfinder": images(),
+        "pathfinder-controls": image_controls(),
+        "pathfinder-markers": markers(),
         "landscape-text": landscape,
         "landscape-images": landscape,
     }

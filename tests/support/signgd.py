@@ -1,11 +1,15 @@
-"""The experiment of the signgd paper, with parts exchanged."""
+"""The experiment of the signgd paper, with parts exchanged.
+
+Tests that import this are about the paper, and are skipped where it is not installed.
+"""
 
 import dataclasses
 
-from piste.experiment import Experiment
-from piste.papers.signgd.presets import stages
+import pytest
 
-DEFAULT = stages()
+from piste.experiment import Experiment
+
+DEFAULT = pytest.importorskip("piste.papers.signgd.presets").stages()
 """The paper's own experiment."""
 
 

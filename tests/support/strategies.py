@@ -10,10 +10,10 @@ from piste.experiment import Experiment, Schedule
 from piste.models import MODELS, Classifier
 from piste.papers.decision_lists.tasks import DecisionLists
 from piste.papers.kernels.tasks import TokenRegression
-from piste.papers.signgd.models import Stack
-from piste.papers.signgd.tasks import NoisyImages, SignalNoise
+from piste.papers.signgd.models import PatchTransformer, Stack
+from piste.papers.signgd.tasks import LabelledDigits, NoisyImages, SignalNoise
 from piste.rules import RULES
-from piste.tasks import TASKS
+from piste.tasks import TASKS, Pathfinder
 
 
 def _field(field: dataclasses.Field, kind: type) -> st.SearchStrategy:
@@ -65,10 +65,23 @@ def _fit_stack(parts: dict) -> dict:
 
 
 def _fit_classifier(parts: dict) -> dict:
-    """Heads share out the dimension."""
+    """Heads share out the dimension; windows lie evenly around their squares."""
     heads = min(parts["heads"], parts["dimension"])
     dimension = parts["dimension"] - parts["dimension"] % heads
-    return parts | {"heads": heads, "dimension": dimension}
+    fitted = parts | {"heads": heads, "dimension": dimension}
+    if parts.get("window"):
+        fitted["window"] = parts["stride"] + 2 * parts["window"]
+    return fitted
+
+
+def _fit_digits(parts: dict) -> dict:
+    """A batch is no larger than the training set."""
+    return parts | {"batch": min(parts["batch"], parts["train_samples"])}
+
+
+def _fit_pathfinder(parts: dict) -> dict:
+    """Cues of the original are not balanced away."""
+    return parts | {"quirks": parts["quirks"] and not parts["balanced"]}
 
 
 def _fit_lists(parts: dict) -> dict:
@@ -92,7 +105,10 @@ def _fit_regression(parts: dict) -> dict:
 
 _FITS = {
     Classifier: _fit_classifier,
+    PatchTransformer: _fit_classifier,
+    LabelledDigits: _fit_digits,
     DecisionLists: _fit_lists,
+    Pathfinder: _fit_pathfinder,
     TokenRegression: _fit_regression,
     SignalNoise: _fit_signal_noise,
     NoisyImages: _fit_noisy_images,

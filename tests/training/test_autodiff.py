@@ -14,6 +14,7 @@ from piste.rules import GD
 from piste.store import inputs_of, run_in_memory
 from piste.tasks import AbstractTask, task
 from piste.training import AbstractForm, LossView, autodiff_form, build, form
+from piste.training.abilities import largest_curvature
 from support.families import forgotten
 
 
@@ -70,7 +71,7 @@ def test_it_is_a_form_like_any_other(line):
     assert isinstance(system.form, AbstractForm)
     assert system.form.view_class.__module__ == type(system.form).__module__ == __name__
     with jax.enable_x64(True):
-        largest = float(system.form.curvature(system.form.initial()))
+        largest = float(largest_curvature(system.form, system.form.initial()))
     gram = np.array([[2.5, 1.5], [1.5, 1.0]])
     np.testing.assert_allclose(largest, np.linalg.eigvalsh(gram)[-1], rtol=1e-6)
 

@@ -11,7 +11,8 @@ from piste.experiment import Schedule
 from piste.probes import OFTEN
 from piste.testing import assert_close
 from piste.training import Plan, run_chunk
-from support.small import finish, run, small, stacked
+from support.small import finish, run, stacked
+from support.two_token import small
 
 RECORDS = st.builds(
     Schedule, st.integers(1, 50), st.integers(1, 9), chunk=st.integers(1, 20)

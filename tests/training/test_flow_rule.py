@@ -13,7 +13,7 @@ from piste.papers.decision_lists.tasks import DecisionLists
 from piste.rules import GD, Flow
 from piste.store import Store, run_in_memory
 from piste.values import override
-from support.small import SMALL
+from support.two_token import SMALL
 
 TIME = 40.0
 FLOW = dataclasses.replace(

@@ -39,7 +39,7 @@ from piste.training.size import YEAR, in_bytes, variations
 from piste.values import override
 from support.signgd import DEFAULT
 from support.signgd import experiment as signgd_experiment
-from support.small import SMALL
+from support.two_token import SMALL
 
 LAPTOP = Size(memory=6.5e9, disk=50e9, seconds=YEAR)
 """What a machine with 8 GB has left beside its system."""

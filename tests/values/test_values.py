@@ -7,12 +7,12 @@ from piste.errors import InputError
 from piste.experiment import Experiment, Schedule
 from piste.papers.signgd.models import TwoLayer
 from piste.papers.signgd.tasks import SignalNoise
-from piste.rules import GD, Adam, Lion, SignGD
+from piste.rules import GD, RULES, Adam, Lion, SignGD
 from piste.values import digest, fields_of, from_json, override, to_json
 from support.signgd import DEFAULT
 from support.signgd import experiment as signgd_experiment
 
-RULE_WORDS = "adam, flow, gd, lion, normalised-gd, signgd"
+RULE_WORDS = ", ".join(sorted(RULES))
 
 
 def test_override_reaches_every_depth_in_either_spelling():
@@ -88,7 +88,7 @@ MISTAKES = [
     (
         {"model.kernel": "cosine"},
         "model.kernel = cosine: must be one of gaussian, gaussian-mean, "
-        "gaussian-rows, linear, softmax",
+        "gaussian-rows, linear, none, softmax",
     ),
     ({"record": 3}, "record = 3: must have fields"),
     ({"stepss": 3}, "no field 'stepss'; did you mean 'steps'?"),

@@ -19,6 +19,9 @@ $$
 For softmax $\delta_i = G_i\cdot O_i$. For the Gaussian $\delta = 0$, and the sums that its
 norms need are known without another pass: $\sum_j dS_{ij} = G_i\cdot O_i$ and
 $\sum_i dS_{ij} = V_j\cdot dV_j$.
+
+The Gaussian sees differences $q_i - k_j$ alone, but norms and products round off what all
+queries and keys have in common: the mean of the real keys is subtracted from both first.
 """
 
 from collections.abc import Callable
@@ -92,6 +95,7 @@ def gaussian_attention(
 
 
 def _gaussian_forward(queries, keys, values, real):
+    queries, keys = centred(queries, keys, real)
     a, b = _half_norms(queries), _half_norms(keys) + _bias(real, keys.dtype)
     output = _each_item(_gaussian_item, queries, keys, values, a, b)
     return output, (queries, keys, values, real, output)
@@ -115,6 +119,16 @@ def _gaussian_backward(saved, g):
 
 
 gaussian_attention.defvjp(_gaussian_forward, _gaussian_backward)
+
+
+def centred(queries: Queries, keys: Keys, real: Real) -> tuple[Queries, Keys]:
+    """Subtract the mean of the real keys from all queries and keys."""
+    count = jnp.maximum(real.sum(-1), 1).astype(keys.dtype)
+    # Differences ignore the centre, so their derivatives do. A key of padding may be
+    # anything, and must not move it.
+    centre = jnp.where(real[..., None], keys, 0).sum(-2) / count[:, None]
+    centre = lax.stop_gradient(centre)
+    return queries - centre[:, None], keys - centre[:, None]
 
 
 # --- what both share -----------------------------------------------------------------

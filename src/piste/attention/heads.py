@@ -13,18 +13,22 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
-from .blockwise import gaussian_attention, softmax_attention
+from .blockwise import centred, gaussian_attention, softmax_attention
 from .kernels import COUNT, KERNELS, SUM
 
 Heads = Float[Array, "batch head position width"]
 Mask = Bool[Array, "batch position"]
 
 
+FEW = 64
+"""Positions up to which all weights are written down, which is faster than blocks."""
+
+
 def attend_heads(
     kernel: str, queries: Heads, keys: Heads, values: Heads, mask: Mask
 ) -> Heads:
     """Attend in every head of every sequence, in blocks if the kernel has such a form."""
-    if kernel not in FAST:
+    if kernel not in FAST or queries.shape[2] <= FEW:
         return plain_heads(kernel, queries, keys, values, mask)
     real = jnp.repeat(mask, queries.shape[1], 0)
     flat = (x.reshape(-1, *x.shape[2:]) for x in (queries, keys, values))
@@ -33,6 +37,7 @@ def attend_heads(
 
 def _gaussian_rows(queries, keys, values, real):
     # The softmax of q·k - |k|²/2, as an inner product of one more coordinate.
+    queries, keys = centred(queries, keys, real)
     squares = (keys**2).sum(-1, keepdims=True)
     queries = jnp.concatenate([queries, jnp.ones_like(queries[..., :1])], -1)
     keys = jnp.concatenate([keys, -squares / 2], -1)
@@ -56,18 +61,17 @@ def plain_heads(
     kernel: str, queries: Heads, keys: Heads, values: Heads, mask: Mask
 ) -> Heads:
     """The same for any kernel, with all weights of all heads in memory at once."""
-    divides_by = KERNELS[kernel].divides_by
-    if divides_by == SUM:
-        keys = _without_padding(keys, mask)
+    keys = _without_padding(keys, mask)
     weights = jax.vmap(jax.vmap(KERNELS[kernel]))(queries, keys)
-    return masked(weights, mask, divides_by) @ values
+    return masked(weights, mask, KERNELS[kernel].divides_by) @ values
 
 
 def _without_padding(keys: Heads, mask: Mask) -> Heads:
     """Put a real key in the place of every padding key.
 
     A padding key that scores far above all real ones would take the whole sum, and the
-    weights of the others would be rounded to 0 before they are divided anew.
+    weights of the others would be rounded to 0 before they are divided anew. One that
+    lies far away would move the centre that distances are measured from.
     """
     first = jnp.argmax(mask, -1)[:, None, None, None]
     real = jnp.take_along_axis(keys, first, axis=2)

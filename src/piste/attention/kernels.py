@@ -74,7 +74,7 @@ def kernel(
 
     def add(function: KernelFunction) -> KernelFunction:
         _check_shape(name, function)
-        KERNELS.add(name, Kernel(function, normalised, known))
+        KERNELS.add(name, Kernel(function, normalised, known), function)
         return function
 
     return add
@@ -154,13 +154,17 @@ def squared_distances(
     queries: Float[Array, "query width"], keys: Float[Array, "key width"]
 ) -> Float[Array, "query key"]:
     """Squared Euclidean distances between all queries and keys, never negative."""
-    # Distances ignore a common shift, rounding does not: put the keys around zero.
-    centre = jax.lax.stop_gradient(keys.mean(0))
-    queries, keys = queries - centre, keys - centre
+    queries, keys = _centred(queries, keys)
     norms = (queries**2).sum(-1)[:, None] + (keys**2).sum(-1)
     squares = norms - 2 * queries @ keys.T
     # A maximum would also clip the derivatives where a query meets its key.
     return squares + jax.lax.stop_gradient(jnp.maximum(-squares, 0))
+
+
+def _centred(queries: Array, keys: Array) -> tuple[Array, Array]:
+    """Put the keys around zero: distances ignore a common shift, rounding does not."""
+    centre = jax.lax.stop_gradient(keys.mean(0))
+    return queries - centre, keys - centre
 
 
 @kernel("softmax", normalised=True, known=SUM)
@@ -203,6 +207,14 @@ def gaussian(
     return jnp.exp(-squared_distances(queries, keys) / 2)
 
 
+@kernel("none", known=ALONE)
+def none(
+    queries: Float[Array, "query width"], keys: Float[Array, "key width"]
+) -> Float[Array, "query key"]:
+    """No attention at all: every weight is 0. A control, beside any other kernel."""
+    return jnp.zeros((len(queries), len(keys)), queries.dtype)
+
+
 @kernel("gaussian-rows", normalised=True, known=SUM)
 def gaussian_rows(
     queries: Float[Array, "query width"], keys: Float[Array, "key width"]
@@ -211,6 +223,7 @@ def gaussian_rows(
 
     $\|q\|^2$ cancels: this is softmax with a bias of $-\|k\|^2/2$ for every key.
     """
+    queries, keys = _centred(queries, keys)
     return jax.nn.softmax(queries @ keys.T - (keys**2).sum(-1) / 2, axis=-1)
 
 

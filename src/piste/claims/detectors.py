@@ -52,7 +52,7 @@ def stage_detector(name: str, *, needs: Sequence[str]) -> Callable[[Detect], Det
     check_needs(DETECTORS.noun, name, needs)
 
     def add(detect: Detect) -> Detect:
-        DETECTORS.add(name, StageDetector(name, tuple(needs), detect))
+        DETECTORS.add(name, StageDetector(name, tuple(needs), detect), detect)
         return detect
 
     return add

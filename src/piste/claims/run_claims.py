@@ -4,11 +4,9 @@ from collections.abc import Callable, Sequence
 
 import xarray as xr
 
-from piste.errors import reason
 from piste.registry import PHRASE, Family
 
 from .by_probes import check_needs
-from .judging import undecided
 from .verdict import Claim, Judgements, Verdict, judge
 
 JudgeRun = Callable[[xr.Dataset], Verdict | Sequence[Verdict]]
@@ -29,24 +27,11 @@ def claim(
     check_needs(RUN_CLAIMS.noun, name, needs)
 
     def add(judge_run: JudgeRun) -> JudgeRun:
-        careful = _several(statement, judge_run)
-        made = Claim(name, statement, careful, tuple(needs), remark=remark)
-        RUN_CLAIMS.add(name, made)
+        made = Claim(name, statement, judge_run, tuple(needs), remark=remark)
+        RUN_CLAIMS.add(name, made, judge_run)
         return judge_run
 
     return add
-
-
-def _several(statement: str, judge_run: JudgeRun):
-    def judged(trajectory: xr.Dataset) -> Sequence[Verdict]:
-        try:
-            found = judge_run(trajectory)
-        except Exception as error:  # a stranger's mistake must not cost a finished run
-            why = f"the claim's own code fails ({reason(error)})"
-            return [undecided("this run", statement, why)]
-        return [found] if isinstance(found, Verdict) else found
-
-    return judged
 
 
 def judge_run(trajectory: xr.Dataset) -> Judgements:

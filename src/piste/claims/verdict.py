@@ -6,6 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from piste.brought import is_brought
+from piste.errors import reason
+
 
 class Outcome(enum.StrEnum):
     """The four things that can be said of a claim on a run."""
@@ -93,7 +96,7 @@ class Claim:
 
     name: str
     statement: str
-    judge: Callable[[Any], Sequence[Verdict]]
+    judge: Callable[[Any], Verdict | Sequence[Verdict]]
     needs: tuple[str, ...] = ()
     """The studies whose evidence it looks at; without them it is not judged."""
     figure: str = ""
@@ -217,4 +220,27 @@ class Judgements(list[Judgement]):
 def judge(claims: Sequence[Claim], evidence: Any) -> Judgements:
     """Judge every claim for which the evidence is there."""
     ready = (claim for claim in claims if set(claim.needs) <= set(evidence))
-    return Judgements(Judgement(claim, tuple(claim.judge(evidence))) for claim in ready)
+    return Judgements(Judgement(claim, _verdicts(claim, evidence)) for claim in ready)
+
+
+def _verdicts(claim: Claim, evidence: Any) -> tuple[Verdict, ...]:
+    """The verdicts of a claim; for brought code that fails, one that says so."""
+    if not is_brought(claim.judge):
+        return _several(claim.judge(evidence))
+    try:
+        found = _several(claim.judge(evidence))
+    except Exception as error:  # a stranger's mistake must not cost finished runs
+        return (_failed(claim, f"fails ({reason(error)})"),)
+    wrong = [type(part).__name__ for part in found if not isinstance(part, Verdict)]
+    return (
+        (_failed(claim, f"gives a {wrong[0]}, must be a Verdict"),) if wrong else found
+    )
+
+
+def _several(found: Verdict | Sequence[Verdict]) -> tuple[Verdict, ...]:
+    return (found,) if isinstance(found, (Verdict, str)) else tuple(found)
+
+
+def _failed(claim: Claim, why: str) -> Verdict:
+    measured = f"the claim's own code {why}"
+    return Verdict("not judged", Outcome.INCONCLUSIVE, claim.statement, measured)

@@ -15,8 +15,10 @@ LANDSCAPE = {
     "plane": "directions: qk (default), random, pca or hessian",
     "points": "points along a side of the grid, odd (default: 51)",
     "reach": "how far the grid goes each way (default: 1.0)",
+    "rises": "rises of the loss to compare at instead, as in 0.02,0.1 (default: none)",
     "steps-two": "steps of the second stage (default: as many as the first)",
-    "kernel-two": "the kernel to compare with the first stage's (default: gaussian)",
+    "kernels": "kernels to compare with the first stage's (default: gaussian)",
+    "swap": "compare the kernels in the same weights too: true or false",
     "models": "models, each with a seed of its own (default: 3)",
     "directions": "planes for each model, where they are drawn (default: 3)",
     "snapshots": "snapshots of a second stage (default: 21)",
@@ -87,7 +89,7 @@ class Parser:
         _common(reproduce)
 
     def _add_landscape(self) -> None:
-        landscape = self._add("landscape", "compare the loss surfaces of two kernels")
+        landscape = self._add("landscape", "compare the loss surfaces of kernels")
         landscape.add_argument("preset", help="paper/preset of the first stage")
         _with(landscape)
         for name, words in LANDSCAPE.items():

@@ -1,4 +1,4 @@
-"""``piste landscape``: the loss surfaces of two kernels."""
+"""``piste landscape``: the loss surfaces of several kernels."""
 
 from piste.papers import bring_file, preset
 
@@ -7,7 +7,7 @@ from .shared import devices_for, print_notes
 
 
 def landscape_command(options, rest: list[str]) -> int:
-    """Compare the loss surfaces of two kernels."""
+    """Compare the loss surfaces of several kernels."""
     changes = overrides(rest)
     bring_file(options.file)
     base = preset(options.preset)
@@ -15,7 +15,7 @@ def landscape_command(options, rest: list[str]) -> int:
     from piste.console import console, plain_table, progress, watcher
     from piste.landscape.comparison import Comparison
     from piste.landscape.survey import Survey, check
-    from piste.reproduction.landscapes import compare, lines
+    from piste.reproduction.landscapes import compare, effects_to_print, lines
     from piste.values import change, from_json
 
     keep_compiled_programs()
@@ -34,7 +34,7 @@ def landscape_command(options, rest: list[str]) -> int:
         found = compare(survey, lambda n, total: watcher(bars, n, total), options.fresh)
     for words in lines(found):
         out.print(words)
-    cells = found.paired.map(lambda x: f"{x:.3g}" if isinstance(x, float) else x)
-    out.print(plain_table(list(cells.columns), cells.values.tolist()))
-    out.print(f"\n  {found.folder}   figures/ metrics.csv paired.csv landscape.json")
+    shown = effects_to_print(found)
+    out.print(plain_table(list(shown.columns), shown.values.tolist()))
+    out.print(f"\n  {found.folder}   figures/ metrics.csv effects.csv landscape.json")
     return 0

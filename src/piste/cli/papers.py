@@ -99,9 +99,9 @@ def _print_results(out: "Console", paper: Paper, results: "Results") -> None:
     from piste.reproduction import print_verdicts
 
     out.print()
-    print_notes(out, results.evidence.notes())
-    for words in paper.part("summary").lines(results.tables):
-        out.print(words)
+    print_notes(out, [*results.evidence.notes(), *results.failures])
+    for line in paper.summary_lines(results.tables):
+        out.print(line)
     if results.judgements:
         print_verdicts(out, results.judgements)
     out.print(

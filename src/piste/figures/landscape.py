@@ -1,4 +1,4 @@
-"""Loss surfaces of two kernels side by side, with the trajectory on them."""
+"""Loss surfaces of several kernels side by side, with the trajectory on them."""
 
 from typing import Any
 
@@ -10,44 +10,55 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import LogNorm, Normalize
 from matplotlib.figure import Figure
 
-from piste.landscape.tables import by_model, kernels_of, one_of
+from piste.landscape.tables import by_model, kernels_of
 
 from .style import BLACK, BLUE, ORANGE, WIDTH, Picture, canvas, styled
 
 LEVELS = 24
 _COLOURS: Any = {"cmap": "viridis", "extend": "both"}
-_WAYS = {-1: (BLUE, "-"), 0: ("#999999", ":"), 1: (ORANGE, "--")}
-"""How a pair is drawn: the second is lower, as high, or higher."""
 WIDE = 30.0
 """Losses that span more than this are drawn on a logarithmic scale."""
 
 
 @styled
-def contours(part: xr.Dataset, caption: str) -> Picture:
-    """The loss on a plane for either kernel, from above, on one scale of colours."""
-    figure, (panels,) = canvas(1, 2, 3.3)
+def contours(part: xr.Dataset, caption: str, **where: str) -> Picture:
+    """The loss on a plane for every kernel, from above, on one scale of colours.
+
+    ``where`` chooses weights and window; without it, the first of either.
+    """
+    part = _chosen(part, where)
+    figure, (panels,) = canvas(1, part.sizes["kernel"], 3.3)
     scale = _scale(part)
     drawn: Any = None
     for axes, kernel in zip(panels, kernels_of(part), strict=True):
-        one = one_of(part, kernel)
+        one = part.sel(kernel=kernel)
         drawn = _contour(axes, one, scale)
         _path(axes, one)
         axes.set(title=kernel, **_names(part))
-        axes.set_xlabel(f"{axes.get_xlabel()}\n{_share(one)}\n{_losses(one)}")
-    figure.colorbar(drawn, ax=list(panels), label="loss", shrink=0.9, **_ticks(scale))
+        if len(panels) == 2:  # more panels have no room; the caption says it too
+            axes.set_xlabel(f"{axes.get_xlabel()}\n{_share(one)}\n{_losses(one)}")
+        else:
+            axes.label_outer()
+    shrink = 0.9 if len(panels) == 2 else 0.5
+    figure.colorbar(
+        drawn, ax=list(panels), label="loss", shrink=shrink, **_ticks(scale)
+    )
     return Picture(figure, _frame(part), caption)
 
 
 @styled
-def surfaces(part: xr.Dataset, caption: str) -> Picture:
+def surfaces(part: xr.Dataset, caption: str, **where: str) -> Picture:
     """The same in three dimensions; on a logarithmic scale the height is log₁₀ loss."""
-    figure = Figure(figsize=(WIDTH, 3.7))
+    part = _chosen(part, where)
+    rows = -(-part.sizes["kernel"] // 2)
+    figure = Figure(figsize=(WIDTH, 3.7 * rows))
     FigureCanvasAgg(figure)
-    figure.subplots_adjust(left=0.0, right=0.9, bottom=0.2, top=0.99, wspace=0.16)
+    edges = {"bottom": 0.2 / rows, "top": 1 - 0.01 / rows, "hspace": 0.25}
+    figure.subplots_adjust(left=0.0, right=0.9, wspace=0.16, **edges)
     scale = _scale(part)
     for place, kernel in enumerate(kernels_of(part)):
-        axes: Any = figure.add_subplot(1, 2, place + 1, projection="3d")
-        one = one_of(part, kernel)
+        axes: Any = figure.add_subplot(rows, 2, place + 1, projection="3d")
+        one = part.sel(kernel=kernel)
         _bend(axes, one, scale)
         first, second = part.attrs["labels"]
         axes.set_title(kernel, y=1.0)
@@ -59,40 +70,57 @@ def surfaces(part: xr.Dataset, caption: str) -> Picture:
     return Picture(figure, _frame(part), caption)
 
 
-@styled
-def pairs(table: pd.DataFrame, metrics: dict[str, str], caption: str) -> Picture:
-    """Every model's metrics with either kernel, joined by a line; thick: the medians.
+def _chosen(part: xr.Dataset, where: dict[str, str]) -> xr.Dataset:
+    """Choose weights and window; the first of them unless told."""
+    first = {name: str(part[name].values[0]) for name in ("weights", "window")}
+    return part.sel(first | where)
 
-    The table has a row for each surface; a model gives the median over its planes.
+
+@styled
+def by_kernel(
+    table: pd.DataFrame, metrics: dict[str, str], caption: str, weights: str
+) -> Picture:
+    """Every model's metrics with each kernel, a row of panels for each window.
+
+    Thin lines are models, each the median over its planes; thick is the median of the
+    models that have a number with every kernel.
     """
-    figure, (panels,) = canvas(1, len(metrics), 2.6)
+    windows = list(table.window.unique())
+    figure, panels = canvas(len(windows), len(metrics), 2.1 * len(windows))
     rows = []
-    for axes, (name, words) in zip(panels, metrics.items(), strict=True):
-        every = by_model(table, name)
-        models = every.dropna()
-        kernels, values = list(models.columns), models.to_numpy()
-        for pair in values:
-            colour, dash = _WAYS[int(np.sign(pair[1] - pair[0]))]
-            axes.plot((0, 1), pair, color=colour, ls=dash, lw=0.8, marker="o", ms=3)
-        if len(values):
-            axes.plot((0, 1), np.median(values, 0), color=BLACK, lw=2.4)
-        less = int((values[:, 1] < values[:, 0]).sum())
-        without = (
-            f", {left} without a number" if (left := len(every) - len(values)) else ""
-        )
-        axes.set_title(f"{kernels[1]} lower in {less} of {len(every)} models{without}")
-        axes.set(ylabel=words, xlim=(-0.3, 1.3))
-        axes.set_xticks((0, 1), kernels)
-        rows.append(models.reset_index().assign(metric=words))
+    for column, (name, words) in enumerate(metrics.items()):
+        wide = by_model(table, name).loc[weights]
+        for axes, window in zip(panels[:, column], windows, strict=True):
+            every = wide.loc[window]
+            _models(axes, every)
+            axes.set(title=window if column == 0 else "", ylabel=words)
+            if window != windows[-1]:
+                axes.set_xticklabels([])
+            rows.append(every.reset_index().assign(metric=words, window=window))
     return Picture(figure, pd.concat(rows, ignore_index=True), caption)
 
 
+def _models(axes: Axes, every: pd.DataFrame) -> None:
+    places = range(every.shape[1])
+    for values in every.to_numpy():
+        axes.plot(places, values, color=BLUE, lw=0.6, marker="o", ms=2.5, alpha=0.6)
+    complete = every.dropna()
+    if len(complete):
+        axes.plot(places, complete.median(), color=BLACK, lw=2.4)
+    if len(complete) < len(every):
+        text = f"{len(every) - len(complete)} of {len(every)} models incomplete"
+        axes.text(0.02, 0.97, text, transform=axes.transAxes, va="top", fontsize=6)
+    names = [name.replace("gaussian-", "gaussian\n") for name in every.columns]
+    axes.set_xticks(list(places), names)
+    axes.set_xlim(-0.4, every.shape[1] - 0.6)
+
+
 def describe(part: xr.Dataset) -> str:
-    """What a caption says of both surfaces."""
+    """Say of every kernel's surface where it is centred and what it leaves out."""
     said = []
     for kernel in kernels_of(part):
-        one = one_of(part, kernel)
-        step = int(one.step[int(one.centre)])
+        one = part.sel(kernel=kernel)
+        step = int(one.step[int(one.centre.sel(weights="trained"))])
         said.append(f"{kernel} around step {step:,}: {_share(one)}; {_losses(one)}")
     return ". ".join(said) + "."
 
@@ -116,7 +144,7 @@ def _names(part: xr.Dataset) -> dict[str, str]:
 
 
 def _scale(part: xr.Dataset) -> Normalize:
-    """One scale for both kernels: from the least loss to the largest finite one."""
+    """One scale for all kernels: from the least loss to the largest finite one."""
     losses = part.loss.values[np.isfinite(part.loss.values)]
     if not losses.size:
         return Normalize(0, 1)
@@ -145,8 +173,14 @@ def _ticks(scale: Normalize) -> dict[str, Any]:
     return {"ticks": inside, "format": "%g"}
 
 
+def _grid(one: xr.Dataset) -> np.ndarray:
+    """The coordinates along a side: shares of the reach, times the reach."""
+    reach = float(one.reach)
+    return one["first"].values * (reach if np.isfinite(reach) else 1.0)
+
+
 def _contour(axes: Axes, one: xr.Dataset, scale: Normalize):
-    grid, levels = one["first"].values, _levels(scale)
+    grid, levels = _grid(one), _levels(scale)
     loss = np.ma.masked_invalid(one.loss.values.T.astype(float))
     drawn = axes.contourf(grid, grid, loss, levels, norm=scale, **_COLOURS)
     lines = {"colors": "white", "linewidths": 0.4, "alpha": 0.7}
@@ -156,6 +190,8 @@ def _contour(axes: Axes, one: xr.Dataset, scale: Normalize):
 
 def _path(axes: Axes, one: xr.Dataset) -> None:
     """The trajectory, a ring where the second stage began, a dot at the centre."""
+    if str(one.weights.values) != "trained":
+        return  # the kernel was swapped, and nothing moved
     a, b = one.coordinates.values.T
     limits = axes.get_xlim(), axes.get_ylim()
     axes.plot(a, b, color="white", lw=2.6)
@@ -177,7 +213,7 @@ def _height_name(scale: Normalize) -> str:
 
 
 def _bend(axes: Any, one: xr.Dataset, scale: Normalize) -> None:
-    grid = one["first"].values
+    grid = _grid(one)
     a, b = np.meshgrid(grid, grid, indexing="ij")
     heights = _heights(one.loss.values, scale)
     low, high = _heights(np.array([scale.vmin, scale.vmax]), scale)
@@ -187,6 +223,7 @@ def _bend(axes: Any, one: xr.Dataset, scale: Normalize) -> None:
     )  # fmt: skip
     x, y = one.coordinates.values.T
     inside = (np.abs(x) <= grid[-1]) & (np.abs(y) <= grid[-1])
+    inside &= str(one.weights.values) == "trained"
     on = _heights(one.projected_loss.values, scale)
     if inside.any():
         axes.plot(x[inside], y[inside], on[inside], color=ORANGE, lw=1.8, zorder=9)
@@ -197,11 +234,11 @@ def _bend(axes: Any, one: xr.Dataset, scale: Normalize) -> None:
 
 
 def _frame(part: xr.Dataset) -> pd.DataFrame:
-    """A row for each point of either grid."""
-    grid = part["first"].values
-    a, b = (each.ravel() for each in np.meshgrid(grid, grid, indexing="ij"))
-    rows = [
-        pd.DataFrame({"kernel": k, "first": a, "second": b, "loss": loss.ravel()})
-        for k, loss in zip(kernels_of(part), part.loss.values, strict=True)
-    ]
+    """A row for each point of every grid."""
+    rows = []
+    for kernel in kernels_of(part):
+        one = part.sel(kernel=kernel)
+        a, b = (x.ravel() for x in np.meshgrid(_grid(one), _grid(one), indexing="ij"))
+        point = {"kernel": kernel, "first": a, "second": b}
+        rows.append(pd.DataFrame(point | {"loss": one.loss.values.ravel()}))
     return pd.concat(rows, ignore_index=True)

@@ -27,7 +27,7 @@ def run_overview(name: str, *, needs: Sequence[str]) -> Callable[[Draw], Draw]:
     check_needs(OVERVIEWS.noun, name, needs)
 
     def add(draw: Draw) -> Draw:
-        OVERVIEWS.add(name, ReadsProbes(name, tuple(needs), draw))
+        OVERVIEWS.add(name, ReadsProbes(name, tuple(needs), draw), draw)
         return draw
 
     return add

@@ -1,6 +1,6 @@
 """Examples of Pathfinder images."""
 
-import dataclasses
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
@@ -8,7 +8,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-from piste.datasets.pathfinder import PADDLES, Drawing, PathfinderImages, generate
+from piste.datasets.pathfinder import (
+    Drawing,
+    PathfinderImages,
+    generate,
+    generate_balanced,
+)
 
 from .style import BLUE, ORANGE, Picture, canvas, styled
 
@@ -17,22 +22,21 @@ _LABELS = {1: ("joined", BLUE), 0: ("not joined", ORANGE)}
 
 @styled
 def pathfinder(
-    settings: PathfinderImages, caption: str, *, seed: int = 0, each: int = 4
+    kinds: Mapping[str, PathfinderImages], caption: str, *, seed: int = 0, each: int = 4
 ) -> Picture:
-    """A row for each level of difficulty: ``each`` images of either label.
+    """A row for each kind of images, by its name: ``each`` of them with either label.
 
     Rings show where the markers are; they are not part of the images.
     """
-    figure, axes = canvas(len(PADDLES), 2 * each, 0.3 + 6.5 * len(PADDLES) / (2 * each))
+    figure, axes = canvas(len(kinds), 2 * each, 0.3 + 6.5 * len(kinds) / (2 * each))
     _leave_room(figure)
     rows = []
-    for panels, level in zip(axes, PADDLES, strict=True):
-        changed = dataclasses.replace(settings, difficulty=level)
-        drawing, chosen = _examples(changed, seed, each)
+    for panels, (name, settings) in zip(axes, kinds.items(), strict=True):
+        drawing, chosen = _examples(settings, seed, each)
         for panel, place in zip(panels, chosen, strict=True):
             _show(panel, drawing, place, settings.canvas)
-            rows.append(_row(level, drawing, place))
-        panels[0].set_ylabel(f"{level}\n{changed.paddles} paddles", fontsize=8.5)
+            rows.append(_row(name, drawing, place))
+        panels[0].set_ylabel(name, fontsize=8.5)
     for half, label in enumerate((1, 0)):
         _head(axes[0, half * each : (half + 1) * each], label)
     return Picture(figure, pd.DataFrame(rows), caption)
@@ -47,9 +51,9 @@ def _leave_room(figure: Figure) -> None:
 
 def _examples(settings: PathfinderImages, seed: int, each: int):
     """The first images of a seed with either label, joined ones first."""
-    count = 8 * each
+    draw, count = generate_balanced if settings.balanced else generate, 8 * each
     while True:
-        drawing = generate(settings, count, seed=seed)
+        drawing = draw(settings, count, seed=seed)
         found = [np.flatnonzero(drawing.labels == label)[:each] for label in (1, 0)]
         if all(len(part) == each for part in found):
             return drawing, np.concatenate(found)
@@ -75,10 +79,10 @@ def _head(panels: np.ndarray, label: int) -> None:
     text.set_in_layout(False)
 
 
-def _row(level: str, drawing: Drawing, place: int) -> dict:
+def _row(name: str, drawing: Drawing, place: int) -> dict:
     (top, left), (row, column) = drawing.markers[place].tolist()
     known = {
-        "difficulty": level,
+        "kind": name.replace("\n", ", "),
         "label": int(drawing.labels[place]),
         "origin row": top,
         "origin column": left,

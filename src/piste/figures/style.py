@@ -17,6 +17,7 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
 from piste.claims import Timeline
+from piste.store import write_atomically
 
 # Okabe and Ito's palette: told apart with every common colour vision.
 BLUE, ORANGE, GREEN = "#0072B2", "#D55E00", "#009E73"
@@ -61,11 +62,17 @@ class Picture:
             self.figure.savefig(path, **options)
 
     def save(self, folder: Path, name: str) -> None:
-        """Write PDF, PNG and the data as CSV."""
+        """Write PDF, PNG and the data as CSV, each file whole or not at all."""
         folder.mkdir(parents=True, exist_ok=True)
-        self.savefig(folder / f"{name}.pdf", metadata={"CreationDate": None})
-        self.savefig(folder / f"{name}.png", dpi=160)
-        self.data.to_csv(folder / f"{name}.csv", index=False)
+        write_atomically(folder / f"{name}.pdf", self._pdf())
+        write_atomically(folder / f"{name}.png", self.png())
+        write_atomically(folder / f"{name}.csv", self.data.to_csv(index=False).encode())
+
+    def _pdf(self) -> bytes:
+        buffer = io.BytesIO()
+        # Without a date, so that the same picture is the same file.
+        self.savefig(buffer, format="pdf", metadata={"CreationDate": None})
+        return buffer.getvalue()
 
     def png(self, dpi: int = 160) -> bytes:
         """The picture as PNG."""

@@ -5,20 +5,25 @@ Everything takes any JAX function ``loss(params)`` of a tree of arrays.
 
 from . import matched, metrics, planes, surface, trajectory, two_stage
 from .comparison import Comparison
-from .matched import ENOUGH
+from .effects import EFFECTS, Effect, differences, effects_among, effects_table
+from .matched import MAX_LOSS_MISMATCH
 from .planes import Plane
 from .surface import Surface
-from .tables import HEADLINE, by_model, comparable, metrics_table, paired_table
+from .tables import HEADLINE, by_model, comparable, metrics_table
 
 __all__ = [
-    "ENOUGH",
+    "EFFECTS",
     "HEADLINE",
+    "MAX_LOSS_MISMATCH",
     "Comparison",
+    "Effect",
     "Plane",
     "by_model",
     "comparable",
+    "differences",
+    "effects_among",
+    "effects_table",
     "metrics_table",
-    "paired_table",
     "Surface",
     "matched",
     "metrics",

@@ -1,53 +1,49 @@
 """Checkpoints of equal loss: surfaces are compared around centres that match."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 import numpy as np
 
 from piste.claims.judging import Numbers
 from piste.errors import InputError
 
-ENOUGH = 0.1
-"""Share by which the losses at two centres may differ for surfaces to be compared."""
+MAX_LOSS_MISMATCH = 0.1
+"""Share by which the losses at the centres may differ for surfaces to be compared."""
 
 
-@dataclass(frozen=True)
-class Match:
-    """A checkpoint of either curve, and how far their losses still differ."""
-
-    first: int
-    second: int
-    first_loss: float
-    second_loss: float
-
-
-def mismatch(one: float, other: float) -> float:
-    """The difference of two losses as a share of the larger one.
+def mismatch(losses: Numbers) -> float:
+    """The largest difference of some losses as a share of the largest one.
 
     NaN, which matches nothing, if one of them is not finite.
+
+    >>> mismatch([1.0, 0.75, 0.5])
+    0.5
     """
-    if not (np.isfinite(one) and np.isfinite(other)):
+    given = np.asarray(losses, float)
+    if not np.isfinite(given).all():
         return float("nan")
-    largest = max(abs(one), abs(other))
-    return abs(one - other) / largest if largest > 0 else 0.0
+    largest = float(np.abs(given).max())
+    return float(np.ptp(given)) / largest if largest > 0 else 0.0
 
 
-def match(first: Numbers, second: Numbers) -> Match:
-    """The checkpoints nearest to the lowest loss that both curves reach.
+def match(curves: Sequence[Numbers]) -> list[int]:
+    """Find in every curve the checkpoint nearest to the lowest loss that all reach.
 
-    The curve that stays higher gives its best checkpoint; the other one gives that of
-    the nearest loss, the latest if several are as near.
+    The curve that stays highest gives its best checkpoint; the others give those of the
+    nearest loss, the latest if several are as near.
 
-    >>> match([3.0, 2.0, 1.0], [5.0, 1.9, 2.5])
-    Match(first=1, second=1, first_loss=2.0, second_loss=1.9)
+    >>> match([[3.0, 2.0, 1.0], [5.0, 1.9, 2.5]])
+    [1, 1]
     """
-    curves = [np.asarray(curve, float) for curve in (first, second)]
-    for name, curve in zip(("first", "second"), curves, strict=True):
+    given = [np.asarray(curve, float) for curve in curves]
+    for number, curve in enumerate(given):
         if not np.isfinite(curve).any():
-            raise InputError(f"{name}: no finite loss in {len(curve)} checkpoints")
-    level = max(np.nanmin(np.where(np.isfinite(c), c, np.nan)) for c in curves)
-    one, other = (_nearest(curve, level) for curve in curves)
-    return Match(one, other, float(curves[0][one]), float(curves[1][other]))
+            raise InputError(
+                f"curve {number}: none of its {len(curve)} losses is finite; must have "
+                "a finite one to be matched; train with a smaller learning rate"
+            )
+    level = max(np.nanmin(np.where(np.isfinite(c), c, np.nan)) for c in given)
+    return [_nearest(curve, level) for curve in given]
 
 
 def _nearest(curve: np.ndarray, level: float) -> int:

@@ -117,7 +117,10 @@ def random_direction(
     ]
     direction = filter_normalised(jax.tree.unflatten(structure, drawn), params, over)
     if not any(np.any(part) for part in jax.tree.leaves(direction)):
-        raise InputError("direction: zero, as the picked matrices are; must not be")
+        raise InputError(
+            "the selected matrices are all zero, so they have no direction; must be "
+            "trained first, or choose another plane"
+        )
     return direction
 
 
@@ -157,8 +160,10 @@ def pca(
     squares, left = np.linalg.eigh(away @ away.T)
     squares, left = squares[:-3:-1], left[:, :-3:-1]
     if len(squares) < 2 or not squares[1] > 1e-12 * squares[0]:
-        expected = "must not all lie on one line through the origin"
-        raise InputError(f"snapshots: {len(snapshots)} of them, and they {expected}")
+        raise InputError(
+            f"snapshots: the {len(snapshots)} of them lie on one line through the origin; "
+            "must span a plane; take more of them, or another plane than pca"
+        )
     directions = left.T @ away / np.sqrt(squares)[:, None]
     furthest = np.abs(away @ directions.T).max()
     u, v = (_like(furthest * part, origin) for part in directions)

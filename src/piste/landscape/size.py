@@ -10,19 +10,20 @@ from .comparison import Comparison
 
 
 def size_of_comparison(experiment: Experiment, settings: Comparison) -> Size:
-    """Two stages of every model, their snapshots, and the surfaces around them."""
+    """All stages of every model, their snapshots, and the surfaces around them."""
     run, params = size_of(experiment), needs_of(experiment).params
     steps = settings.steps_two or experiment.steps
     snapshots = min(settings.snapshots, steps + 1) * params
-    points = 8.0 * settings.points**2
+    stages = 1 + len(settings.kernels)
+    points = 8.0 * settings.points**2 * settings.surfaces() * stages
     # Snapshots are stacked, projected and compared in float64; the schedule is a list
     # of all that are asked for.
-    held = 12 * snapshots + 6 * points + 24.0 * settings.snapshots
-    surfaces = settings.planes() * 2 * points
+    held = 6 * stages * snapshots + 3 * points + 24.0 * settings.snapshots
+    surfaces = settings.planes() * points
     return Size(
         memory=run.memory + held,
-        disk=settings.models * (run.disk + 2 * snapshots + surfaces),
-        seconds=STEP * settings.work(experiment.steps, settings.pairs()),
+        disk=settings.models * (run.disk + stages * snapshots + surfaces),
+        seconds=STEP * settings.work(experiment.steps, settings.parts()),
     )
 
 

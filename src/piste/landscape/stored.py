@@ -24,7 +24,7 @@ from piste.store import (
     unseal,
 )
 from piste.store.runs import Watch
-from piste.training import State, System
+from piste.training import State, System, shares_of
 from piste.values import to_json
 
 from .two_stage import Stage, continue_training, second_system
@@ -54,7 +54,7 @@ def stored_stage(
                 experiment=[to_json(experiment), kernel, times.tolist()],
                 inputs=place.inputs,
                 kind=place.kind,
-                shares=system.form.shares(),
+                shares=shares_of(system.form),
             )
             found = _build(place, begun, system, times, begin, watch, fresh)
         found.check()

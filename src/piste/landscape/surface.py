@@ -77,7 +77,7 @@ def compute(
         if precision is not None:
             loss, plane = _cast((loss, plane), precision)
         both = np.stack(np.meshgrid(axis, axis, indexing="ij"), -1).reshape(-1, 2)
-        values = _in_calls(loss, plane, both, batch, watch)
+        values = evaluate_points(loss, plane, both, batch=batch, watch=watch)
     return Surface(axis, values.reshape(points, points))
 
 
@@ -91,8 +91,16 @@ def grid_axis(points: int, reach: float) -> np.ndarray:
     return np.arange(-half, half + 1) * (reach / half)
 
 
-def _in_calls(loss, plane, both, batch: int, watch: Watch) -> np.ndarray:
-    """All points, a fixed number in each call: one program serves them all."""
+def evaluate_points(
+    loss: Loss,
+    plane: Plane,
+    both: np.ndarray,
+    *,
+    batch: int = BATCH,
+    watch: Watch = lambda done, total: None,
+) -> np.ndarray:
+    """Evaluate the loss at points of a plane, given by a row of coordinates each."""
+    # A fixed number of points in each call: one program serves them all.
     total = len(both)
     size = min(CALL, -(-total // batch) * batch)
     found = []

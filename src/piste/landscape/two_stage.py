@@ -23,6 +23,7 @@ from piste.training import (
     build,
     choose_form,
     draw,
+    fixed_loss,
     ranked_forms,
     train,
 )
@@ -55,13 +56,13 @@ class Stage:
     ) -> "Stage":
         """A stage from its snapshots, whose losses are computed."""
         params = stacked(kept)
-        losses = values_at(system.form.evaluation_loss, params)
+        losses = values_at(fixed_loss(system.form), params)
         return cls(kernel, system, steps, np.asarray(losses), params)
 
     @property
     def loss(self) -> Loss:
         """The loss as a function of the parameters."""
-        return self.system.form.evaluation_loss
+        return fixed_loss(self.system.form)
 
     def snapshot(self, index: int) -> PyTree:
         """The parameters at one snapshot."""
@@ -104,7 +105,9 @@ def first_stage(
             state, _ = load_state(run.folder / CHECKPOINT, system.start())
     if int(state.diverged) >= 0:
         at = f"ended at step {int(state.diverged)}: {system.ending(state)}"
-        raise InputError(f"first stage: {at}; must train to its end")
+        raise InputError(
+            f"first stage: {at}; must train to its end; try a smaller learning rate"
+        )
     return state
 
 
@@ -117,10 +120,12 @@ def second_system(experiment: Experiment, kernel: str) -> System:
     like = build(experiment, start=start).form.initial()
     found = system.form.initial()
     if _shape(found) != _shape(like):
-        expected = (
-            f"has other parameters than {experiment.model.attention} in this form"
+        raise field_error(
+            "kernel",
+            kernel,
+            f"has other parameters than {experiment.model.attention} in this form; must "
+            "have the same; choose a form that holds for both",
         )
-        raise field_error("kernel", kernel, f"{expected}; must be a form for both")
     return dataclasses.replace(system, only=("train_loss",))
 
 

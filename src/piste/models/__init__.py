@@ -5,5 +5,13 @@ Here is what several papers use. Each paper brings its own.
 
 from ._base import MODELS, AbstractModel, model
 from .classifier import Classifier, ClassifierWeights
+from .sequence_classifier import AbstractSequenceClassifier
 
-__all__ = ["MODELS", "AbstractModel", "Classifier", "ClassifierWeights", "model"]
+__all__ = [
+    "MODELS",
+    "AbstractModel",
+    "AbstractSequenceClassifier",
+    "Classifier",
+    "ClassifierWeights",
+    "model",
+]

@@ -23,6 +23,8 @@ class AbstractModel(abc.ABC):
 
     shares_batches: ClassVar[bool] = False
     """Whether a step's batch is shared out over the devices of the machine."""
+    random: ClassVar[bool] = True
+    """Whether another key draws other weights; False for weights that are computed."""
     neuron_axis: ClassVar[int] = -2
     """The axis of a weight matrix along which the entries of one neuron lie."""
 

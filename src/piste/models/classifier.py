@@ -5,6 +5,7 @@ model of the second paper's experiments on text and Pathfinder, with the choices
 public code of its dimensions (Chen et al. 2021, arXiv:2111.00035).
 """
 
+import math
 from typing import Any
 
 import equinox as eqx
@@ -12,16 +13,21 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, Key
 
-from piste.attention.heads import attend_heads
+from piste.attention.heads import FAST, attend_heads
 from piste.attention.kernels import KERNELS
 from piste.errors import field_error
+from piste.registry import name_of
 from piste.values import option
 
-from ._base import AbstractModel, model
+from ._base import model
 from .dropout import dropout
+from .sequence_classifier import AbstractSequenceClassifier, BatchKeys, Mask, Tokens
 
 SIZES = ("vocabulary", "length", "classes")
 """What the classifier must know of a task to draw its weights."""
+GREY_UNIT = 64
+"""Grey levels that are one unit of a network's input. Most pixels are black, so that
+inputs from 0 to 4 have a standard deviation near 1."""
 EPSILON = 1e-5
 """Added to variances in LayerNorm, as PyTorch does."""
 
@@ -68,10 +74,23 @@ class BlockWeights(eqx.Module):
     mlp_out: Linear
 
 
+class WindowEmbedding(eqx.Module):
+    """What turns the pixels of a window into a token: an MLP."""
+
+    into: Linear
+    out: Linear
+
+    def __call__(
+        self, pixels: Float[Array, "*any pixel"]
+    ) -> Float[Array, "*any dimension"]:
+        """Apply it to the last axis."""
+        return self.out(gelu(self.into(pixels)))
+
+
 class ClassifierWeights(eqx.Module):
     """Everything that is trained."""
 
-    embedding: Float[Array, "token dimension"]
+    embedding: Float[Array, "vocabulary dimension"] | WindowEmbedding
     position: Float[Array, "position dimension"]
     blocks: tuple[BlockWeights, ...]
     norm: Norm
@@ -80,15 +99,13 @@ class ClassifierWeights(eqx.Module):
 
 
 @model("classifier")
-class Classifier(AbstractModel):
+class Classifier(AbstractSequenceClassifier):
     r"""Transformer classifier: $x \leftarrow x + \mathrm{MH}(\mathrm{LN}\,x)$, then
     $x \leftarrow x + \mathrm{MLP}(\mathrm{LN}\,x)$, in every layer.
 
     Scores are those of the paper, per head of width $d$: $q\cdot k/\sqrt d$ for softmax and
     $-\|q-k\|^2/(2\sqrt d)$ for the Gaussian, whose weights are not normalised.
     """  # noqa: D205
-
-    shares_batches = True
 
     layers: int = option(default=2, minimum=1, maximum=1000)
     """Number of blocks, $L$; each is compiled by itself."""
@@ -105,16 +122,75 @@ class Classifier(AbstractModel):
 
     embedding_scale: float = option(default=0.02, greater_than=0)
     """Standard deviation of the initial embeddings and positions."""
+    window: int = option(default=0, minimum=0)
+    """Side of the square windows of an image that become tokens, in pixels; 0 makes a
+    token of every pixel or word."""
+    stride: int = option(default=4, minimum=1)
+    """Pixels from one window to the next; a window lies around a square of this side, and
+    windows overlap where they are larger."""
 
     def __post_init__(self):
         if self.dimension % self.heads:
             expected = f"must be a multiple of heads = {self.heads}"
             raise field_error("dimension", self.dimension, expected)
+        if self.window and (
+            self.window < self.stride or (self.window - self.stride) % 2
+        ):
+            expected = f"must be stride = {self.stride}, or more by an even number"
+            raise field_error("window", self.window, expected)
 
     def draw_weights(self, task: Any, *, key: Key[Array, ""]) -> "ClassifierWeights":
         """The weights for the task's vocabulary, length and classes."""
-        sizes = {name: getattr(task, name) for name in SIZES}
-        return self.init(key=key, **sizes)
+        if not self.window:
+            sizes = {name: getattr(task, name) for name in SIZES}
+            return self.init(key=key, **sizes)
+        key, own = jax.random.split(key)
+        into, out = jax.random.split(own)
+        length = self.windows_along(task) ** 2
+        rest = self.init(key=key, vocabulary=1, length=length, classes=task.classes)
+        embedding = WindowEmbedding(
+            into=_linear(into, self.window**2, self.hidden),
+            out=_linear(out, self.hidden, self.dimension),
+        )
+        return eqx.tree_at(lambda weights: weights.embedding, rest, embedding)
+
+    def windows_along(self, task: Any) -> int:
+        """Count the windows along a side of the task's images."""
+        side = getattr(task, "side", 0)
+        if not side:
+            expected = f"task {name_of(task)} has no images; must be 0"
+            raise field_error("model.window", self.window, expected)
+        if side % self.stride:
+            expected = f"must divide the side of an image, {side} pixels"
+            raise field_error("model.stride", self.stride, expected)
+        return side // self.stride
+
+    def positions(self, task: Any) -> int:
+        """Count the tokens that attend to each other."""
+        return self.windows_along(task) ** 2 if self.window else task.length
+
+    def logits(
+        self,
+        weights: "ClassifierWeights",
+        tokens: Tokens,
+        mask: Mask,
+        *,
+        keys: BatchKeys | None = None,
+    ) -> Float[Array, "batch class"]:
+        """Compute the logits of a batch.
+
+        A batch, because the attention's fast form goes through it sequence by sequence,
+        and all else is best done at once.
+        """
+        return logits(self, weights, tokens, mask, keys=keys)
+
+    def activations(self, task: Any) -> float:
+        """Estimate how many numbers a training step keeps of one sequence."""
+        length = self.positions(task)
+        token = 14 * self.dimension + 4 * self.hidden
+        # Kernels without a blockwise form write down all weights of all heads.
+        written = 0 if self.kernel in FAST else 4 * self.heads * length
+        return self.layers * length * (token + written)
 
     def init(
         self, *, key: Key[Array, ""], vocabulary: int, length: int, classes: int
@@ -161,10 +237,7 @@ def _norm(size: int) -> Norm:
 
 # --- the forward pass ----------------------------------------------------------------
 
-Tokens = Int[Array, "batch position"]
-Mask = Bool[Array, "batch position"]
 States = Float[Array, "batch position dimension"]
-BatchKeys = Key[Array, " batch"]
 
 
 def logits(
@@ -175,19 +248,52 @@ def logits(
     *,
     keys: BatchKeys | None = None,
 ) -> Float[Array, "batch class"]:
-    """Logits of a batch; the mask is true at real positions.
-
-    ``keys``, one for each sequence, switch dropout on. A batch, because the attention's
-    fast form goes through it sequence by sequence, and all else is best done at once.
-    """
+    """Logits of a batch; ``keys``, one for each sequence, switch dropout on."""
     drop = _Dropout(model.dropout, keys)
-    x = weights.embedding[tokens] + _positions(weights, tokens.shape[1])
-    x = drop(x, 0)
+    x, mask = _embedded(model, weights.embedding, tokens, mask)
+    x = drop(x + _positions(weights, x.shape[1]), 0)
     for number, block in enumerate(weights.blocks):
         x = x + drop(attention(model, block, x, mask), 1 + 2 * number)
         x = x + drop(_mlp(block, x), 2 + 2 * number)
     pooled = _mean_over(weights.norm(x), mask)
     return weights.head_out(gelu(weights.head_in(pooled)))
+
+
+def _embedded(
+    model: Classifier,
+    embedding: Float[Array, "vocabulary dimension"] | WindowEmbedding,
+    tokens: Int[Array, "batch token"],
+    mask: Bool[Array, "batch token"],
+) -> tuple[States, Mask]:
+    """The tokens that attend, and which of them are real: images have no padding."""
+    if not isinstance(embedding, WindowEmbedding):
+        return embedding[tokens], mask
+    side = math.isqrt(tokens.shape[1])
+    images = tokens.reshape(-1, side, side) / GREY_UNIT
+    x = embedding(
+        windows(images.astype(embedding.into.bias.dtype), model.window, model.stride)
+    )
+    return x, jnp.ones(x.shape[:2], bool)
+
+
+def windows(
+    images: Float[Array, "image side side"], size: int, stride: int
+) -> Float[Array, "image window pixel"]:
+    """Cut a square window around every square of ``stride`` pixels, row by row.
+
+    Beyond the border there are zeros.
+
+    >>> image = jnp.arange(1.0, 5.0).reshape(1, 2, 2)
+    >>> windows(image, 1, 1)[0].astype(int).tolist()
+    [[1], [2], [3], [4]]
+    >>> windows(image, 3, 1)[0].astype(int).tolist()[0]
+    [0, 0, 0, 0, 1, 2, 0, 3, 4]
+    """
+    around, count = (size - stride) // 2, images.shape[1] // stride
+    padded = jnp.pad(images, ((0, 0), (around, around), (around, around)))
+    places = stride * jnp.arange(count)[:, None] + jnp.arange(size)
+    cut = padded[:, places[:, None, :, None], places[None, :, None, :]]
+    return cut.reshape(len(images), count**2, size**2)
 
 
 def attention(model: Classifier, block: BlockWeights, x: States, mask: Mask) -> States:

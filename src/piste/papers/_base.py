@@ -7,16 +7,18 @@ defines them itself.
 
 import importlib
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from piste.errors import InputError, reason
+from piste.brought import is_brought
+from piste.errors import InputError, did_you_mean, reason
 
 if TYPE_CHECKING:  # listing papers must stay fast
     from piste.reproduction import Contents
+    from piste.tasks import AbstractTask
 
 
 PARTS: dict[str, tuple[str, ...]] = {
@@ -114,13 +116,23 @@ class Paper:
     def _broken(self, name: str, error: BaseException) -> InputError:
         return self._error(f"module '{name}' cannot be imported ({reason(error)})")
 
-    def _error(self, rule: str) -> InputError:
-        return InputError(f"paper '{self.name}': {rule}")
+    def _error(self, message: str) -> InputError:
+        return InputError(f"paper '{self.name}': {message}")
 
     def bring(self, name: str) -> Any:
         """What is used of a part: its claims, figures or tables; nothing if it has none."""
         (attribute,) = PARTS[name]
         return getattr(self.part(name), attribute)
+
+    def summary_lines(self, tables: Any) -> list[str]:
+        """What is printed first of all results, from the tables."""
+        lines = self.bring("summary")
+        try:
+            return [str(line) for line in lines(tables)]
+        except Exception as error:
+            if not is_brought(lines):
+                raise
+            return [f"  note: lines() fails ({reason(error)})"]
 
     def contents(self, quick: bool = False) -> "Contents":
         """What the paper brings to its reproduction, or to a part of it in a minute."""
@@ -145,6 +157,28 @@ class Paper:
                     expected = f"module '{name}' has no '{wanted}', which it must have"
                     raise self._error(expected)
                 self._check(wanted, getattr(module, wanted))
+        if not names:
+            self._check_needs()
+
+    def _check_needs(self) -> None:
+        """Refuse a claim, figure or table that names a study or a figure there is not."""
+        both = [self.contents(quick) for quick in (True, False)]
+        studies = {study.name for contents in both for study in contents.studies}
+        figures = {figure.name for figure in both[0].figures}
+        for part in (*both[0].claims, *both[0].figures, *both[0].tables):
+            self._check_names(part, "study", (*part.needs, *_any_of(part)), studies)
+        for claim in both[0].claims:
+            named = [claim.figure] if claim.figure else []
+            self._check_names(claim, "figure", named, figures)
+
+    def _check_names(
+        self, part: Any, noun: str, named: Sequence[str], known: Collection[str]
+    ) -> None:
+        for name in named:
+            if name not in known:
+                what = f"{type(part).__name__.lower()} '{part.name}'"
+                near = did_you_mean(name, known)
+                raise self._error(f"{what}: there is no {noun} '{name}'{near}")
 
     def _check(self, name: str, given: Any) -> None:
         """Refuse what is not of the kind that is used under this name."""
@@ -187,6 +221,10 @@ class Paper:
                 raise self._error(f"{call} gives {kind}; {expected}")
 
 
+def _any_of(part: Any) -> Sequence[str]:
+    return getattr(part, "any_of", ())  # claims need all that they name
+
+
 def _kind(given: Any) -> str:
     name = type(given).__name__
     return f"an {name}" if name[0] in "aeiouAEIOU" else f"a {name}"
@@ -199,10 +237,13 @@ def _where(module: ModuleType) -> str:
     return Path(module.__file__).name
 
 
-def data_at_hand(task: Any) -> bool:
+def data_at_hand(task: "AbstractTask") -> bool:
     """Whether a task's data can be had; a folder that the user named must be right."""
+    from piste.tasks import LoadsData  # listing papers must stay fast
+
     try:
-        task.load()
+        if isinstance(task, LoadsData):
+            task.load()
     except InputError:
         if os.environ.get("PISTE_DATA"):
             raise

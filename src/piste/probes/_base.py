@@ -7,6 +7,7 @@ from typing import Any
 from jaxtyping import Array, Float
 
 from piste.errors import field_error
+from piste.registry import where_written
 
 OFTEN = "step"
 """The dimension of what is measured at every record."""
@@ -61,7 +62,9 @@ def probe(
 
     def add(compute: Callable[[Any], Float[Array, "..."]]):
         known = BROUGHT.setdefault(of, {})
-        if name in known:
+        if name in known and where_written(known[name].compute) != where_written(
+            compute
+        ):
             expected = "is the name of another probe already; choose another name"
             raise field_error("probe", name, expected)
         known[name] = Probe(

@@ -13,13 +13,13 @@ from piste.claims import Timeline, margin_text
 from piste.figures import Picture
 from piste.papers import Paper
 from piste.reproduction import Results, tally
-from piste.store import environment
+from piste.store import environment, write_atomically
 
 
 def write_page(paper: Paper, results: Results, command: str) -> Path:
     """Write the page of a reproduction; ``command`` is the call that made it."""
     path = results.folder / "report.html"
-    path.write_text(render(paper, results, command), "utf-8")
+    write_atomically(path, render(paper, results, command).encode())
     return path
 
 

@@ -6,6 +6,7 @@ Read ``_study.py`` first: what every kind of study can be asked.
 from ._study import Description, Study, Watch, silent
 from .calculation_study import Calculation, CalculationStudy
 from .contents import Contents
+from .coverage import Item, coverage_rows, coverage_table
 from .describing import describe_run, print_stages, print_verdicts, tally
 from .displays import Figure, Table, Tables, draw_figures, make_tables
 from .evidence import Datasets, Evidence
@@ -30,6 +31,7 @@ __all__ = [
     "Description",
     "Evidence",
     "Figure",
+    "Item",
     "LandscapeStudy",
     "Results",
     "RunStudy",
@@ -41,6 +43,8 @@ __all__ = [
     "Watch",
     "check_data",
     "check_sizes",
+    "coverage_rows",
+    "coverage_table",
     "describe_run",
     "draw_figures",
     "make_tables",

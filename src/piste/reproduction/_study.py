@@ -51,6 +51,8 @@ class Study(abc.ABC):
     """What it shows, in a few words."""
     needs_data: bool = field(default=False, kw_only=True)
     """Whether it reads a dataset; ``--theory`` runs the others alone."""
+    by_name: bool = field(default=False, kw_only=True)
+    """Whether it runs only when ``--only`` names it: it takes too long for a default."""
 
     @abc.abstractmethod
     def trains(self) -> tuple[Experiment, ...]:

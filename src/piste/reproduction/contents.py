@@ -26,7 +26,8 @@ class Contents:
     def chosen(self, only: Sequence[str] = (), theory: bool = False) -> list[Study]:
         """The studies asked for by name; else those whose data can be had.
 
-        With ``theory`` those among them that need no dataset.
+        With ``theory`` those among them that need no dataset. A study that runs only
+        when it is named is never among the others.
         """
         studies = [s for s in self.studies if not (theory and s.needs_data)]
         if not studies:
@@ -39,11 +40,22 @@ class Contents:
                 raise field_error("only", name, expected)
         if only:
             return [study for study in studies if study.name in only]
-        return self.available(studies)
+        return self.available([study for study in studies if not study.by_name])
 
     def left_out(self, studies: Sequence[Study]) -> str:
-        """A line about the other studies: no data for them, or others in their place."""
+        """A line about the other studies: no data for them, or others in their place.
+
+        A second line lists those that run only when they are named.
+        """
         names = [study.name for study in studies]
-        left = ", ".join(s.name for s in self.studies if s.name not in names)
-        text = "no data at hand, or others in their place; --only NAME runs one"
-        return f"  left out: {left} ({text})\n\n" if left else ""
+        left = [study for study in self.studies if study.name not in names]
+        absent = "no data at hand, or others in their place; --only NAME runs one"
+        long = "they take longer; --only NAME runs one"
+        lines = _left("left out", [s for s in left if not s.by_name], absent)
+        lines += _left("only by name", [s for s in left if s.by_name], long)
+        return f"{lines}\n" if lines else ""
+
+
+def _left(words: str, studies: Sequence[Study], reason: str) -> str:
+    names = ", ".join(study.name for study in studies)
+    return f"  {words}: {names} ({reason})\n" if names else ""

@@ -9,7 +9,7 @@ from typing import Any, TypeVar, overload
 
 import xarray as xr
 
-from piste.claims import Timeline, stages
+from piste.claims import Claim, Judgements, Timeline, judge, stages
 
 T = TypeVar("T")
 Find = Callable[[xr.Dataset], Timeline]
@@ -150,6 +150,10 @@ class Evidence(Mapping[str, Any]):
     def first_timeline(self, name: str) -> Timeline | None:
         """The stages of the first run of a study; None where it has no runs."""
         return self.timeline(name, 0) if self._runs.get(name) else None
+
+    def judged(self, claims: Sequence[Claim]) -> Judgements:
+        """The verdicts on some claims, judged the first time only."""
+        return self._remembered(("judged", *claims), lambda: judge(claims, self))
 
     def _remembered(self, key: tuple, compute: Callable[[], T]) -> T:
         if key not in self._measured:

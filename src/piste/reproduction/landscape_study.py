@@ -1,4 +1,4 @@
-"""A study of the loss surfaces of two kernels around the weights of an experiment."""
+"""A study of the loss surfaces of several kernels around the weights of an experiment."""
 
 import math
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ from .run_study import settings_of
 
 @dataclass(frozen=True)
 class LandscapeStudy(Study):
-    """Pairs of surfaces of several models, and how to choose their planes."""
+    """Surfaces of several kernels and models, and how to choose their planes."""
 
     experiment: Experiment
     """The first stage of training, with the first kernel."""
@@ -34,13 +34,13 @@ class LandscapeStudy(Study):
     def work(self) -> int:
         """The steps of all stages, and the points of all surfaces."""
         settings = self.settings
-        return settings.work(self.experiment.steps, settings.pairs())
+        return settings.work(self.experiment.steps, settings.parts())
 
     def _survey(self, folder: Path) -> Survey:
         return Survey(self.experiment, self.settings, folder, self.name)
 
     def is_stored(self, folder: Path) -> bool:
-        """Whether every pair of surfaces is complete."""
+        """Whether the surfaces on every plane are complete."""
         return self._survey(folder).parts().find() is not None
 
     def run(self, folder: Path, watch: Watch = silent, fresh: bool = False) -> Evidence:
@@ -69,7 +69,7 @@ class LandscapeStudy(Study):
 
 
 def _discard_stages(survey: Survey, index: int) -> None:
-    """Delete the stages of a model after its last pair: large, and not needed again."""
+    """Delete the stages of a model after its last plane: large, and not needed again."""
     model, direction = divmod(index, survey.settings.planes())
     if direction == survey.settings.planes() - 1:
         for kernel in survey.kernels:

@@ -1,4 +1,4 @@
-"""Compare the landscapes of two kernels: run the survey, measure, draw, write."""
+"""Compare the landscapes of kernels: run the survey, measure, draw, write."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,22 +10,22 @@ from rich.text import Text
 from piste.console import bold
 from piste.figures import Picture
 from piste.figures import landscape as figures
-from piste.landscape.matched import ENOUGH
+from piste.landscape.effects import effects_table
+from piste.landscape.matched import MAX_LOSS_MISMATCH
 from piste.landscape.survey import Bars, Survey, run, silent
 from piste.landscape.tables import (
+    HEADLINE,
+    centre_losses,
     comparable,
-    kernels_of,
     metrics_table,
     mismatch_of,
-    paired_table,
-    surface_of,
 )
 from piste.store import environment
 from piste.values import to_json
 
 from .writing import rows_of, write_captions, write_csv, write_json, write_pictures
 
-PLANES = {
+PLANE_DESCRIPTIONS = {
     "qk": "a random direction in the query matrices and one in the key matrices, "
     "filter-normalised",
     "random": "two random directions, filter-normalised",
@@ -43,8 +43,8 @@ class ComparisonResult:
     parts: list[xr.Dataset]
     metrics: pd.DataFrame
     """A row for each surface."""
-    paired: pd.DataFrame
-    """A row for each metric, over the pairs at matched loss."""
+    effects: pd.DataFrame
+    """A row for each difference between kernels and metric, at matched loss."""
 
 
 def compare(
@@ -52,8 +52,8 @@ def compare(
 ) -> ComparisonResult:
     """Run a survey, or read it, and write its tables and figures."""
     parts = run(survey, bars, fresh)
-    paired = paired_table(metrics_table(comparable(parts)))
-    found = ComparisonResult(survey.folder, parts, metrics_table(parts), paired)
+    effects = effects_table(metrics_table(comparable(parts)))
+    found = ComparisonResult(survey.folder, parts, metrics_table(parts), effects)
     _write(survey, found)
     return found
 
@@ -61,13 +61,13 @@ def compare(
 def _write(survey: Survey, found: ComparisonResult) -> None:
     folder = found.folder
     write_csv(folder / "metrics.csv", found.metrics)
-    write_csv(folder / "paired.csv", found.paired)
+    write_csv(folder / "effects.csv", found.effects)
     about = {
         "experiment": to_json(survey.experiment),
         "settings": to_json(survey.settings),
         "environment": environment(),
         "surfaces": rows_of(found.metrics),
-        "paired": rows_of(found.paired),
+        "effects": rows_of(found.effects),
     }
     write_json(folder / "landscape.json", about)
     for part in found.parts:
@@ -78,12 +78,13 @@ def _write(survey: Survey, found: ComparisonResult) -> None:
 
 
 def _pictures(survey: Survey, part: xr.Dataset) -> dict[str, Picture]:
-    """Both pictures of one model's first plane."""
+    """Draw both pictures of one model's first plane."""
     model = part.attrs["model"]
+    plane = PLANE_DESCRIPTIONS[survey.settings.plane]
     caption = (
-        f"Loss on fixed training data, along {PLANES[survey.settings.plane]}; model of "
-        f"seed {model}, both kernels continued from the same weights, losses at the "
-        f"centres matched to {100 * mismatch_of(part):.2g} %. {figures.describe(part)}"
+        f"Loss on fixed training data, along {plane}; model of seed {model}, every kernel "
+        "continued from the same weights, losses at the centres matched to "
+        f"{100 * mismatch_of(part):.2g} %. {figures.describe(part)}"
     )
     return {
         f"contours-seed={model}": figures.contours(part, caption),
@@ -97,14 +98,39 @@ def lines(found: ComparisonResult) -> list[str | Text]:
         Text(f"note: {note}") for note in found.parts[0].attrs["notes"]
     ]
     for part in found.parts:
-        one, other = (surface_of(part, kernel).centre for kernel in kernels_of(part))
+        centres = " and ".join(f"{loss:.4g}" for loss in centre_losses(part))
         label = f"model {part.attrs['model']}, plane {part.attrs['direction']}"
-        losses = f"  centre losses {one:.4g} and {other:.4g}: "
+        losses = f"  centre losses {centres}: "
         said.append(bold(label, losses, f"matched to {100 * mismatch_of(part):.2g} %"))
         said += [f"  {words}" for words in figures.describe(part).split(". ")]
     kept = len(comparable(found.parts))
     if kept < len(found.parts):
         said.append(
-            f"{kept} of {len(found.parts)} pairs match to {ENOUGH:.0%}, and are compared"
+            f"{kept} of {len(found.parts)} planes match to {MAX_LOSS_MISMATCH:.0%}, and "
+            "are compared"
         )
     return said
+
+
+SHOWN = {
+    "weights": "weights",
+    "window": "window",
+    "metric": "metric",
+    "kernel": "kernel",
+    "kernel median": "median",
+    "reference": "against",
+    "reference median": "median ",
+    "lower in models": "lower in models",
+    "p (two-sided sign test)": "p (two-sided)",
+}
+"""The columns of the effects that are printed, and their heads."""
+
+
+def effects_to_print(found: ComparisonResult) -> pd.DataFrame:
+    """Shorten the table of effects to what fits a terminal: the headline numbers."""
+    if found.effects.empty:
+        return found.effects
+    headline = found.effects.metric.isin(list(HEADLINE.values()))
+    rows = found.effects.loc[headline, list(SHOWN)]
+    cells = rows.map(lambda x: f"{x:.3g}" if isinstance(x, float) else x)
+    return cells.rename(columns=SHOWN)

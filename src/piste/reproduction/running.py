@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from piste.caching import free_memory, return_freed_memory
-from piste.claims import Judgements, judge
+from piste.claims import Judgements
 from piste.figures import Picture
-from piste.store import make_folder
+from piste.store import make_folder, refuse_other_formats
 from piste.training import check_size, load_data
 
 from ._study import Study, Watch, silent
@@ -30,6 +30,8 @@ class Results:
     judgements: Judgements
     pictures: dict[str, Picture]
     tables: Tables
+    failures: tuple[str, ...]
+    """What could not be drawn or listed, because code that was brought fails."""
 
     @property
     def runs(self) -> int:
@@ -70,16 +72,32 @@ def _show(
     asked: tuple[str, ...],
     evidence: Evidence,
 ) -> Results:
-    judgements = judge(contents.claims, evidence)
-    pictures = draw_figures(contents.figures, evidence)
-    tables = make_tables(contents.tables, evidence)
+    judgements = evidence.judged(contents.claims)
+    failures: list[str] = []
+    pictures = draw_figures(contents.figures, evidence, failures)
+    tables = make_tables(contents.tables, evidence, failures)
     write_pictures(folder / "figures", pictures)
     write_tables(folder / "tables", tables)
     write_json(folder / "verdicts.json", [j.to_json() for j in judgements])
-    return Results(folder, studies, asked, evidence, judgements, pictures, tables)
+    return Results(
+        folder,
+        studies,
+        asked,
+        evidence,
+        judgements,
+        pictures,
+        tables,
+        tuple(failures),
+    )
 
 
 # --- before anything is run -----------------------------------------------------------
+
+
+def check_formats(folder: Path) -> None:
+    """Refuse a folder with stored results of another format, of whatever study."""
+    for inner in sorted(folder.glob("*/")):
+        refuse_other_formats(inner)
 
 
 def to_run(studies: Sequence[Study], folder: Path, fresh: bool) -> list[Study]:
@@ -89,6 +107,7 @@ def to_run(studies: Sequence[Study], folder: Path, fresh: bool) -> list[Study]:
 
 def check_data(studies: Sequence[Study], folder: Path, fresh: bool = False) -> None:
     """Refuse data that are missing or damaged before anything is run or written."""
+    check_formats(folder)
     for study in to_run(studies, folder, fresh):
         # Seeds share their data, which are read once.
         for experiment in {e.task: e for e in study.trains()}.values():
@@ -126,11 +145,13 @@ def verify(choices: Sequence[tuple[Contents, Path]]) -> Verified | None:
     Of several reproductions the first of which something is stored is judged; None
     where nothing is.
     """
+    for _, folder in choices:
+        check_formats(folder)
     for contents, folder in choices:
         stored = [study for study in contents.studies if study.is_stored(folder)]
         if stored:
             evidence = Evidence()
             for study in stored:
                 evidence |= study.run(folder)
-            return Verified(folder, evidence, judge(contents.claims, evidence))
+            return Verified(folder, evidence, evidence.judged(contents.claims))
     return None

@@ -43,7 +43,7 @@ def write_pictures(folder: Path, pictures: Mapping[str, Picture]) -> None:
 def write_captions(folder: Path, pictures: Mapping[str, Picture]) -> None:
     """Write the caption of every picture beside it."""
     for name, picture in pictures.items():
-        (folder / f"{name}.txt").write_text(picture.caption + "\n", "utf-8")
+        write_atomically(folder / f"{name}.txt", f"{picture.caption}\n".encode())
 
 
 def rows_of(table: pd.DataFrame) -> list[dict[str, Any]]:

@@ -4,8 +4,8 @@ import abc
 import dataclasses
 from collections.abc import Callable
 from typing import (
-    Any,
     ClassVar,
+    NamedTuple,
     Protocol,
     TypeVar,
     dataclass_transform,
@@ -28,30 +28,28 @@ Norm = Callable[[PyTree], Float[Array, ""]]
 class Surroundings(Protocol):
     """What a rule may ask of the form that it trains, before the first step."""
 
-    def initial(self) -> PyTree:
-        """The parameters before training."""
-        ...
-
-    def curvature(self, params: PyTree) -> Float[Array, ""]:
-        """The largest curvature of the loss."""
+    def curvature(self) -> Float[Array, ""]:
+        """Compute the largest curvature of the loss at the initial parameters."""
         ...
 
     def stiff(self, time: float) -> bool:
-        """Whether the flow over a time needs an implicit solver."""
+        """Tell whether the flow over a time needs an implicit solver."""
         ...
 
 
 @dataclasses.dataclass(frozen=True)
-class AbstractRule(abc.ABC):  # noqa: B024 (a flow has no transform)
+class AbstractRule(abc.ABC):  # noqa: B024 (a rule descends or flows)
     """How a model is trained: a frozen value.
 
     The properties below are promises that the exact reductions rely on. A rule that
     promises nothing trains in the full form, which is always right.
     """
 
+    odd: ClassVar[bool] = False
+    """Opposite gradients give opposite updates."""
     entrywise: ClassVar[bool] = False
-    """Odd, acts entry by entry up to a common factor, and leaves weights without a
-    gradient where they are."""
+    """Acts entry by entry up to a common factor, and leaves weights without a gradient
+    where they are."""
     along_gradient: ClassVar[bool] = False
     """Moves along the gradient, and so stays in the span of the data."""
     equal_steps: ClassVar[bool] = False
@@ -60,16 +58,6 @@ class AbstractRule(abc.ABC):  # noqa: B024 (a flow has no transform)
     sign_of_gradient: ClassVar[bool] = False
     """Sees only the sign of the present gradient, which may then come in any scale."""
 
-    def settle(self, form: Surroundings) -> "AbstractRule":
-        """The rule with whatever depends on the form and its start filled in."""
-        return self
-
-    def time_per_step(self) -> Any:
-        """The time of the gradient flow that a step stands for; None if it is no step of
-        the flow.
-        """  # noqa: D205
-        return None
-
 
 @dataclasses.dataclass(frozen=True)
 class AbstractDescent(AbstractRule):
@@ -77,11 +65,79 @@ class AbstractDescent(AbstractRule):
 
     @abc.abstractmethod
     def transform(self, norm: Norm) -> optax.GradientTransformation:
-        """The update as an optax transformation.
+        """Give the update as an optax transformation.
 
         ``norm`` measures a gradient of all weights; the sum of squares of what the
         transformation is given is not that in every form.
         """
+
+
+class SolverSettings(NamedTuple):
+    """How a flow is integrated between two records."""
+
+    solver: str
+    rtol: float
+    atol: float
+    max_steps: int
+
+
+@dataclasses.dataclass(frozen=True)
+class AbstractFlow(AbstractRule):
+    """A rule of continuous time: gradient flow, with a step of the run as a time."""
+
+    @abc.abstractmethod
+    def time_per_step(self) -> float:
+        """Give the time that a step of the run lasts."""
+
+    @abc.abstractmethod
+    def solver_settings(self) -> SolverSettings:
+        """Give what the solver is to do; the solver may be ``auto`` until it settles."""
+
+
+# --- what some rules can do besides: they have the method or have not -----------------
+
+
+@runtime_checkable
+class Settles(Protocol):
+    """A rule of which something depends on the form and its start."""
+
+    def settle(self, form: Surroundings) -> AbstractRule:
+        """Give the rule with all of that filled in."""
+        ...
+
+
+@runtime_checkable
+class MeasuresCurvature(Protocol):
+    """A rule that may measure the curvature when it settles."""
+
+    @property
+    def measures_curvature(self) -> bool:
+        """Whether these settings do, which takes memory."""
+        ...
+
+
+@runtime_checkable
+class HasFlowTime(Protocol):
+    """A rule whose steps are steps of the gradient flow."""
+
+    def time_per_step(self) -> float:
+        """Give the time of the gradient flow that a step stands for."""
+        ...
+
+
+def settled(rule: AbstractRule, form: Surroundings) -> AbstractRule:
+    """Fill in whatever of a rule depends on the form and its start."""
+    return rule.settle(form) if isinstance(rule, Settles) else rule
+
+
+def measures_curvature(rule: AbstractRule) -> bool:
+    """Tell whether a rule measures the curvature before the first step."""
+    return isinstance(rule, MeasuresCurvature) and rule.measures_curvature
+
+
+def flow_time_per_step(rule: AbstractRule) -> float | None:
+    """Give the time of the flow that a step stands for; None if it is no step of it."""
+    return rule.time_per_step() if isinstance(rule, HasFlowTime) else None
 
 
 RULES = class_family("rule", AbstractRule)

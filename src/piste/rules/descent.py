@@ -27,6 +27,7 @@ def clipped(gradient: Any, norm: Callable, most: Any) -> Any:
 class GD(AbstractDescent):
     r"""Gradient descent, $w \leftarrow w - \eta\nabla L$."""
 
+    odd = True
     entrywise = True
     along_gradient = True
     learning_rate: float = option(default=0.1, greater_than=0)
@@ -39,6 +40,11 @@ class GD(AbstractDescent):
         """The update as an optax transformation."""
         return optax.sgd(self.learning_rate)
 
+    @property
+    def measures_curvature(self) -> bool:
+        """Whether the step size is in units of it."""
+        return self.unit == "curvature"
+
     def settle(self, form: Surroundings) -> "GD":
         """Turn a rate in units of the curvature at the start into a plain one."""
         if self.unit == "absolute":
@@ -50,14 +56,14 @@ class GD(AbstractDescent):
         rate = self.learning_rate / curvature
         return dataclasses.replace(self, learning_rate=rate, unit="absolute")
 
-    def time_per_step(self):
-        """A step is an Euler step of the flow, as long as the learning rate."""
+    def time_per_step(self) -> float:
+        """Give the length of a step, which is an Euler step of the flow."""
         return self.learning_rate
 
 
 @jax.jit
 def _curvature(form: Surroundings):
-    return form.curvature(form.initial())
+    return form.curvature()
 
 
 @rule("signgd")
@@ -67,6 +73,7 @@ class SignGD(AbstractDescent):
     Here $\mathrm{sgn}(0)=0$: a weight without gradient stays.
     """
 
+    odd = True
     entrywise = True
     equal_steps = True
     sign_of_gradient = True
@@ -92,6 +99,7 @@ class NormalisedGD(AbstractDescent):
     The norm is over all weights together, so $\eta$ is the Euclidean length of a step.
     """
 
+    odd = True
     entrywise = True
     along_gradient = True
     learning_rate: float = option(default=0.01, greater_than=0)

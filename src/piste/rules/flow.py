@@ -4,17 +4,18 @@ import dataclasses
 
 from piste.values import option
 
-from ._base import AbstractRule, Surroundings, rule
+from ._base import AbstractFlow, SolverSettings, Surroundings, rule
 
 
 @rule("flow")
-class Flow(AbstractRule):
+class Flow(AbstractFlow):
     r"""Gradient flow, $\dot w = -\nabla L(w)$, integrated with adaptive steps.
 
     A step of the run is a time $\Delta t$; between two records the solver takes as many
     steps of its own as the tolerances need.
     """
 
+    odd = True
     entrywise = True
     along_gradient = True
     time_step: float = option(default=0.1, greater_than=0)
@@ -35,6 +36,10 @@ class Flow(AbstractRule):
         solver = "kvaerno5" if form.stiff(self.time_step) else "tsit5"
         return dataclasses.replace(self, solver=solver)
 
-    def time_per_step(self):
-        """A step lasts as long as it says."""
+    def time_per_step(self) -> float:
+        """Give the time that a step of the run lasts."""
         return self.time_step
+
+    def solver_settings(self) -> SolverSettings:
+        """Give what the solver is to do between two records."""
+        return SolverSettings(self.solver, self.rtol, self.atol, self.max_steps)

@@ -27,10 +27,10 @@ class Adam(AbstractDescent):
     r"""Adam, $w \leftarrow w - \eta\,\hat m/(\sqrt{\hat v} + \epsilon)$ with $0/0 := 0$.
 
     With $\beta_1=\beta_2=\epsilon=0$ it is SignGD to the last bit. The second moment is
-    carried as its root, because squares of small gradients underflow.
+    carried as its root, because squares of small gradients underflow. Weight decay is
+    decoupled from the moments (AdamW, Loshchilov and Hutter 2019).
     """
 
-    entrywise = True
     learning_rate: float = option(default=1e-4, greater_than=0)
     r"""Step size, $\eta$."""
     b1: float = option(default=0.9, minimum=0, less_than=1)
@@ -41,6 +41,18 @@ class Adam(AbstractDescent):
     r"""Added to the root of the second moment, $\epsilon$."""
     clip: float = option(default=0.0, minimum=0)
     """Norm to which a longer gradient is cut; 0 for never."""
+    weight_decay: float = option(default=0.0, minimum=0)
+    r"""Share of a weight that a step takes away, in units of $\eta$."""
+
+    @property
+    def odd(self) -> bool:
+        """Whether opposite gradients give opposite updates: not if weights decay."""
+        return self.weight_decay == 0
+
+    @property
+    def entrywise(self) -> bool:
+        """Whether weights without a gradient stay: not if they decay."""
+        return self.weight_decay == 0
 
     def transform(self, norm: Callable) -> optax.GradientTransformation:
         """The update as an optax transformation."""
@@ -55,9 +67,15 @@ class Adam(AbstractDescent):
             first = jax.tree.map(self._first, updates, state.first)
             root = jax.tree.map(self._root, updates, state.root)
             steps = jax.tree.map(lambda m, r: self._step(m, r, count), first, root)
-            return steps, AdamState(count, first, root)
+            return self._decayed(steps, params), AdamState(count, first, root)
 
         return optax.GradientTransformation(init, update)
+
+    def _decayed(self, steps, params):
+        if params is None:  # whoever has no weights at hand must not want them to decay
+            return steps
+        decay = self.learning_rate * self.weight_decay
+        return jax.tree.map(lambda step, weight: step - decay * weight, steps, params)
 
     def _first(self, gradient, first):
         return self.b1 * first + (1 - self.b1) * gradient
@@ -77,6 +95,7 @@ class Adam(AbstractDescent):
 class Lion(AbstractDescent):
     r"""Lion: the sign of an interpolated momentum (Chen et al. 2023), no weight decay."""
 
+    odd = True
     entrywise = True
     equal_steps = True
     learning_rate: float = option(default=1e-4, greater_than=0)

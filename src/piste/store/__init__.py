@@ -6,13 +6,14 @@ from .checkpoint import progress as read_progress
 from .checkpoint import save as save_state
 from .files import discard, make_folder, write_atomically
 from .folders import Found, Fresh, Place, Site, building
+from .formats import FORMAT, refuse_other_formats
 from .inputs import Inputs, inputs_of
 from .joined import join_parts
-from .manifest import FORMAT, STAGE, Manifest, environment, read_manifest
+from .manifest import STAGE, Manifest, environment, read_manifest
 from .parts import Parts
 from .runs import Interrupted, Run, Store, check_shares, open_run, run_in_memory
 from .sealed import unseal
-from .trajectory import named_axes
+from .trajectory import TIME, named_axes
 
 __all__ = [
     "CHECKPOINT",
@@ -29,6 +30,7 @@ __all__ = [
     "Run",
     "Site",
     "Store",
+    "TIME",
     "building",
     "check_shares",
     "discard",
@@ -40,6 +42,7 @@ __all__ = [
     "open_run",
     "read_manifest",
     "read_progress",
+    "refuse_other_formats",
     "run_in_memory",
     "save_state",
     "unseal",

@@ -25,8 +25,9 @@ from .files import (
     sweep_up,
     sync_folder,
 )
+from .formats import FILE, refuse_other_formats
 from .inputs import Inputs
-from .manifest import FILE, Manifest, differences, environment, read_manifest
+from .manifest import Manifest, differences, environment, read_manifest
 from .sealed import check_files, list_files
 
 PARTIAL = ".partial"
@@ -74,21 +75,14 @@ class Place:
 
     def folder(self) -> Path:
         """Its folder when it is complete, whether it is there or not."""
-        self._refuse_another_format()
+        refuse_other_formats(self.root)
         begun = sorted(self.root.glob(f"*-{self.address}{PARTIAL}"))
         found = self._candidates() or [_without_suffix(path) for path in begun]
         return found[0] if found else self.root / f"{self.name}-{self.address}"
 
-    def _refuse_another_format(self) -> None:
-        # Addresses had one part in format 1.
-        for ending in (self.what[:8], self.what[:8] + PARTIAL):
-            for path in self.root.glob(f"*-{ending}"):
-                if (path / FILE).exists():
-                    read_manifest(path, self.kind)
-
     def find(self) -> Found | None:
         """The complete result of this address; compares sizes, and reads no array."""
-        self._refuse_another_format()
+        refuse_other_formats(self.root)
         for folder in self._candidates():
             manifest = read_complete(folder, self.kind)
             if manifest.what == self.what and self.inputs.answered_by(manifest.inputs):

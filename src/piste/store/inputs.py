@@ -105,10 +105,12 @@ def _brought(experiments: Sequence[Experiment], settings: Sequence[Any]) -> str:
         ]
         entry = find_form(experiment)
         members += [entry.source, entry.draw, entry.rank]
-    # Whether a probe is measured is known only once a form is built: count all.
-    members += [
-        probe.compute for probes in BROUGHT.values() for probe in probes.values()
-    ]
+        members += [
+            probe.compute
+            for kind, probes in BROUGHT.items()
+            if entry.may_see(kind)
+            for probe in probes.values()
+        ]
     foreign = {
         full_name(member): source_digest(member)
         for member in members

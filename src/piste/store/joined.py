@@ -19,10 +19,12 @@ SMALL = 2**22
 def join_parts(parts: Sequence[xr.Dataset], along: str) -> xr.Dataset:
     """Join datasets along a dimension that each has; arrays are read when they are used.
 
-    Parts whose other axes differ are read and filled up, as ``xarray.concat`` does.
+    Parts whose other axes differ are read and filled up, as ``xarray.concat`` does; a
+    coordinate that only some of them have (the time of a flow) is NaN in the others.
     """
     if not all(_is_alike(parts[0], part, along) for part in parts):
-        return xr.concat(parts, along, join="outer", combine_attrs="drop")
+        filled = _with_all_coordinates(parts)
+        return xr.concat(filled, along, join="outer", combine_attrs="drop")
     joined = {
         name: _join([part.variables[name] for part in parts], along)
         for name in parts[0].variables
@@ -30,6 +32,20 @@ def join_parts(parts: Sequence[xr.Dataset], along: str) -> xr.Dataset:
     coords = {name: joined[name] for name in parts[0].coords}
     data = {name: given for name, given in joined.items() if name not in coords}
     return xr.Dataset(data, coords)
+
+
+def _with_all_coordinates(parts: Sequence[xr.Dataset]) -> list[xr.Dataset]:
+    """Give every part the coordinates of all others, as NaN where it has none."""
+    every = {name: given for part in parts for name, given in part.coords.items()}
+
+    def missing(part: xr.Dataset) -> dict:
+        return {
+            name: (given.dims, np.full([part.sizes[d] for d in given.dims], np.nan))
+            for name, given in every.items()
+            if name not in part.coords
+        }
+
+    return [part.assign_coords(missing(part)) for part in parts]
 
 
 def _is_alike(first: xr.Dataset, other: xr.Dataset, along: str) -> bool:

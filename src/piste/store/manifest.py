@@ -18,13 +18,9 @@ from piste.errors import InputError
 from piste.experiment import Experiment
 from piste.values import from_json
 
+from .formats import FILE, FORMAT, format_error, refuse_other_formats
 from .inputs import Inputs
 from .sealed import Files, damaged, file_digest, seal_json, unseal_json
-
-FORMAT = 2
-"""Version of the layout of a folder; another one is refused."""
-
-FILE = "manifest.json"
 
 RUN, PARTS, STAGE = "run", "parts", "stage"
 """Kinds of results: a run, a result in parts, a second stage of training."""
@@ -161,14 +157,12 @@ def read_manifest(folder: Path, kind: str = RUN) -> Manifest:
     """Read a folder's manifest, or say in one line why it is none of ours."""
     path = folder / FILE
     if not os.path.lexists(path):
+        refuse_other_formats(folder)  # it may be a folder of runs, of an older piste
         raise InputError(f"run {folder}: no {FILE} here; must be a run of piste")
     data = unseal_json(path)
     found = data.get("format")
     if found != FORMAT:
-        raise InputError(
-            f"store {folder}: format = {found}: written by another version of piste; "
-            f"must be {FORMAT}; choose another folder with --out"
-        )
+        raise format_error(folder, found)
     if data.pop("digest", None) is None:
         raise damaged(path, "is damaged")
     if data.get("kind") != kind:

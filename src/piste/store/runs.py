@@ -13,7 +13,16 @@ import xarray as xr
 
 from piste.errors import InputError
 from piste.experiment import Experiment
-from piste.training import Plan, State, System, build, choose_form, load_data, train
+from piste.training import (
+    Plan,
+    State,
+    System,
+    build,
+    choose_form,
+    load_data,
+    shares_of,
+    train,
+)
 from piste.values import to_json
 
 from . import checkpoint, chunks, trajectory
@@ -29,6 +38,7 @@ from .folders import (
     read_complete,
     resumable,
 )
+from .formats import refuse_other_formats
 from .inputs import Inputs, inputs_of
 from .manifest import BITS, RUN, Manifest, differences, environment
 
@@ -103,7 +113,8 @@ class Store:
         return Place(self.root, name, experiment.digest, inputs, RUN)
 
     def may_have(self, experiment: Experiment) -> bool:
-        """Whether a run of this experiment was ever begun; draws and reads nothing."""
+        """Whether a run of this experiment was ever begun; draws and reads no data."""
+        refuse_other_formats(self.root)
         return any(self.root.glob(f"*-{experiment.digest[:8]}-*"))
 
     def find(self, experiment: Experiment) -> Run | None:
@@ -166,7 +177,7 @@ def _train(site: Site, experiment: Experiment, place: Place, watch: Watch) -> Fo
         system, plan = build(experiment), Plan.of(experiment)
         manifest = _describe(experiment, place.name, place.inputs, system)
         manifest = site.begin(manifest)
-        check_shares(system.form.shares(), manifest.shares)
+        check_shares(shares_of(system.form), manifest.shares)
         state, start, before = _reached(site.folder, system)
         if start:
             check_probes(system, chunks.load(site.folder, 0))
@@ -223,7 +234,7 @@ def _describe(
         what=experiment.digest,
         experiment=to_json(experiment),
         inputs=inputs,
-        shares=system.form.shares(),
+        shares=shares_of(system.form),
     )
 
 

@@ -11,9 +11,9 @@ from piste.values import digest, fields_of, override
 
 @dataclass(frozen=True)
 class Cell:
-    """One point of the grid: its place, the settings that make it, the experiment."""
+    """One point of the grid: its index, the settings that make it, the experiment."""
 
-    place: int
+    index: int
     settings: dict[str, Any]
     experiment: Experiment
 
@@ -32,13 +32,13 @@ class Sweep:
     def cells(self) -> list[Cell]:
         """All points, the last axis fastest."""
         cells = []
-        for place, point in enumerate(itertools.product(*self.axes.values())):
+        for index, point in enumerate(itertools.product(*self.axes.values())):
             settings: dict[str, Any] = {}
             for names, value in zip(self.axes, point, strict=True):
                 fields = [name.strip() for name in names.split(",")]
                 values = value if len(fields) > 1 else (value,)
                 settings |= dict(zip(fields, values, strict=True))
-            cells.append(Cell(place, settings, override(self.base, settings)))
+            cells.append(Cell(index, settings, override(self.base, settings)))
         return cells
 
     def batches(self, size: int) -> list[list[Cell]]:

@@ -2,8 +2,9 @@
 
 import dataclasses
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 import jax
 import numpy as np
@@ -11,7 +12,7 @@ import xarray as xr
 
 from piste.caching import free_memory
 from piste.probes import OFTEN
-from piste.store import Fresh, Parts, inputs_of, join_parts, named_axes
+from piste.store import TIME, Fresh, Parts, inputs_of, join_parts, named_axes
 from piste.training import (
     Chunk,
     Plan,
@@ -66,8 +67,9 @@ def run_sweep(
     A batch ends early when every training loss in it is at most ``stop_below``, if that is
     more than 0; its later records are then not a number.
 
-    Every varied field is a coordinate of ``cell``; ``diverged`` is the step at which a
-    cell's loss stopped being finite, or −1: such a cell is data like any other.
+    Every varied field is a coordinate of ``cell``: by its last word, ``b2`` for
+    ``rule.b2``, or by its full name where that word is taken. ``diverged`` is the step
+    at which a cell's loss stopped being finite, or −1: such a cell is data like any other.
     """
     batches = sweep.batches(batch)
     before = np.cumsum([0] + [sum(c.experiment.steps for c in b) for b in batches])
@@ -86,7 +88,7 @@ def run_sweep(
     parts = stored.compute(make, after, fresh)
     data = join_parts(parts, "cell")
     # An index, where sorting would read everything.
-    data = data.isel(cell=np.argsort(data.place.values, kind="stable"))
+    data = data.isel(cell=np.argsort(data.index.values, kind="stable"))
     return data.assign_attrs(
         seconds=sum(part.attrs["seconds"] for part in parts),
         form=parts[0].attrs["form"],
@@ -127,7 +129,7 @@ def _run_cells(
     data = _labelled(cells, system.probes(), plan, kept, diverged)
     if (step := system.time_step()) is not None:
         clock = np.outer(np.asarray(step)[: len(cells)], plan.times)
-        data = data.assign_coords(time=(("cell", "step"), clock))
+        data = data.assign_coords({TIME: (("cell", "step"), clock)})
     form = choose_form(cells[0].experiment)
     return data.assign_attrs(seconds=time.perf_counter() - began, form=form)
 
@@ -169,20 +171,37 @@ def _labelled(cells, probes, plan, kept: Records, diverged) -> xr.Dataset:
         )
         for p in probes
     }
-    fields = {
-        _coordinate(name): ("cell", np.array([cell.settings[name] for cell in cells]))
-        for name in cells[0].settings
-    }
     coords = {
-        "place": ("cell", np.array([cell.place for cell in cells])),
+        "index": ("cell", np.array([cell.index for cell in cells])),
         "diverged": ("cell", diverged[:count]),
         "step": plan.times,
         "test_step": plan.times[plan.tests],
     }
     names = {n: np.array(labels) for n, labels in named_axes(probes).items()}
+    taken = {*arrays, *coords, *names, TIME}
+    fields = {
+        name: ("cell", _column([cell.settings[field] for cell in cells]))
+        for field, name in coordinate_names(cells[0].settings, taken).items()
+    }
     return xr.Dataset(arrays, coords | names | fields)
 
 
-def _coordinate(field: str) -> str:
-    """The last word of a field: ``rule.b2`` is the coordinate ``b2``."""
-    return field.split(".")[-1].replace("-", "_")
+def _column(settings: Sequence[Any]) -> np.ndarray:
+    """One setting for each cell; tuples as the command line writes them."""
+    several = any(isinstance(setting, (tuple, list)) for setting in settings)
+    return np.array([",".join(map(str, s)) for s in settings] if several else settings)
+
+
+def coordinate_names(fields: Iterable[str], taken: Collection[str]) -> dict[str, str]:
+    """Name the coordinate of each dotted field: its last word, if that is free.
+
+    >>> coordinate_names(["task.width", "model.width", "rule.b-2"], taken=["step"])
+    {'task.width': 'task.width', 'model.width': 'model.width', 'rule.b-2': 'b_2'}
+    """
+    full = {field: field.replace("-", "_") for field in fields}
+    last = {field: name.split(".")[-1] for field, name in full.items()}
+    words = [*last.values(), *taken]
+    return {
+        field: word if words.count(word) == 1 else full[field]
+        for field, word in last.items()
+    }

@@ -9,8 +9,9 @@ from piste.errors import InputError
 from piste.streams import Stream
 from piste.values import option
 
-from ._base import AbstractTask, task
+from ._base import task
 from .token_sequences import (
+    AbstractSequenceTask,
     SequenceSets,
     TokenSequences,
     check_size,
@@ -19,10 +20,12 @@ from .token_sequences import (
 )
 
 TEXTS = {"imdb": imdb.load}
+REVIEWS = 25_000
+"""Texts in either part of IMDb."""
 
 
 @task("text")
-class Text(AbstractTask):
+class Text(AbstractSequenceTask):
     """A text's class from its bytes or words.
 
     The three sets share no text: the training part of the data is freed of copies and of
@@ -83,15 +86,14 @@ class Text(AbstractTask):
         reason = f"{self.dataset} has {tested} test texts"
         check_size("test_samples", self.test_samples, tested, reason)
 
-    def datasets(
-        self, loaded: TextSet, *, seed: int
-    ) -> tuple[SequenceSets, TokenSequences]:
-        """All three sets of a seed, and the test set by itself."""
-        sets = self.sequence_sets(loaded, seed=seed)
-        return sets, sets.test
+    def counts(self) -> tuple[int, int, int]:
+        """The sizes that were asked for; a part of the data set for one that was not."""
+        train, test = self.train_samples or REVIEWS, self.test_samples or REVIEWS
+        return train, self.validation_samples, test
 
-    def sequence_sets(self, texts: TextSet, *, seed: int) -> SequenceSets:
+    def sequence_sets(self, loaded: TextSet, *, seed: int) -> SequenceSets:
         """Split the texts by a seed and turn them into tokens."""
+        texts = loaded
         pool, labels = _pool(texts)
         train, validation = self._split(labels, shuffler(seed, Stream.DATA))
         test = self._tested(texts.test_labels, shuffler(seed, Stream.TEST))

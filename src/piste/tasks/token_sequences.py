@@ -1,5 +1,9 @@
 """Sequences of tokens, each with a class: what text and pixels have in common."""
 
+import abc
+import dataclasses
+from typing import Any, ClassVar
+
 import equinox as eqx
 import jax
 import numpy as np
@@ -7,6 +11,8 @@ from jaxtyping import Bool, Int, Integer
 
 from piste.errors import field_error
 from piste.streams import Stream
+
+from ._base import AbstractTask
 
 
 class TokenSequences(eqx.Module):
@@ -39,6 +45,52 @@ class SequenceSets(eqx.Module):
     train: TokenSequences
     validation: TokenSequences
     test: TokenSequences
+
+
+@dataclasses.dataclass(frozen=True)
+class AbstractSequenceTask(AbstractTask):
+    """Sequences of tokens in classes, learnt from a batch for every step.
+
+    Whatever classifier of sequences there is can be trained on a task of this kind.
+    """
+
+    padded: ClassVar[bool] = True
+    """Whether a sequence may be shorter than the longest, and is filled up."""
+
+    @property
+    @abc.abstractmethod
+    def vocabulary(self) -> int:
+        """Number of tokens; they are counted from 0."""
+
+    @property
+    @abc.abstractmethod
+    def length(self) -> int:
+        """Tokens in the longest sequence."""
+
+    @property
+    @abc.abstractmethod
+    def classes(self) -> int:
+        """Number of classes."""
+
+    @property
+    @abc.abstractmethod
+    def batch(self) -> int:
+        """Sequences of a training step: a field, for users to change."""
+
+    @abc.abstractmethod
+    def counts(self) -> tuple[int, int, int]:
+        """Sequences in the training, validation and test set, as far as is known."""
+
+    @abc.abstractmethod
+    def sequence_sets(self, loaded: Any, *, seed: int) -> SequenceSets:
+        """Draw the three sets by a seed."""
+
+    def datasets(
+        self, loaded: Any, *, seed: int
+    ) -> tuple[SequenceSets, TokenSequences]:
+        """Draw all three sets, and give the test set by itself."""
+        sets = self.sequence_sets(loaded, seed=seed)
+        return sets, sets.test
 
 
 def shuffler(seed: int, purpose: Stream) -> np.random.RandomState:

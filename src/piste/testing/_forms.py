@@ -2,6 +2,7 @@
 
 import dataclasses
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import jax
@@ -9,7 +10,17 @@ import jax.numpy as jnp
 import numpy as np
 
 from piste.experiment import Experiment
-from piste.training import AbstractForm, System, build, find_form
+from piste.training import (
+    ABILITIES,
+    AbstractForm,
+    System,
+    apply_updates,
+    build,
+    evaluation_loss,
+    find_form,
+    gradient_norm,
+)
+from piste.training.abilities import HasFixedLoss
 
 from ._contract import alike, dtypes_of, finite, require
 from ._probes import check_array, check_words
@@ -37,6 +48,7 @@ def check_form(experiment: Experiment) -> None:
     form = system.form
     text = f"{about}: builds a {type(form).__name__}; must inherit from AbstractForm"
     require(isinstance(form, AbstractForm), text)
+    _check_abilities(form, about)
     with jax.enable_x64(True):
         compiled = jax.jit(lambda params: form.loss_and_gradient(params))
         _check_gradient(form, compiled, about)
@@ -44,6 +56,15 @@ def check_form(experiment: Experiment) -> None:
             _check_slopes(form, compiled, about)
         _check_probes(system, about)
     _check_shapes(experiment, about)
+
+
+def _check_abilities(form: AbstractForm, about: str) -> None:
+    for ability in ABILITIES:
+        methods = [name for name in vars(ability) if not name.startswith("_")]
+        missing = [name for name in methods if not hasattr(form, name)]
+        text = f"{about}: has part of the ability {ability.__name__}, but no "
+        half = 0 < len(missing) < len(methods)
+        require(not half, text + " and no ".join(missing))
 
 
 def _check_gradient(form: AbstractForm, compiled: Callable, about: str) -> None:
@@ -60,7 +81,7 @@ def _check_gradient(form: AbstractForm, compiled: Callable, about: str) -> None:
     require(finite(gradient), f"{about}: its gradient is not finite at the start")
     text = f"{about}: gives another loss or gradient when called again"
     require(alike((loss, gradient), compiled(params)), text)
-    applied = jax.eval_shape(form.apply, params, gradient)
+    applied = jax.eval_shape(partial(apply_updates, form), params, gradient)
     text = f"{about}: apply changes the shape or the type of the parameters"
     require(_like(applied) == _like(params), text)
 
@@ -75,21 +96,15 @@ def _check_slopes(form: AbstractForm, compiled: Callable, about: str) -> None:
     _, gradient = compiled(params)
     text = f"{about}: loss_and_gradient's gradient"
     _check_slope(lambda params: compiled(params)[0], gradient, params, text)
-    if not _evaluates_alike(form):
-        loss = jax.jit(lambda params: form.evaluation_loss(params))
+    if isinstance(form, HasFixedLoss):
+        loss = jax.jit(partial(evaluation_loss, form))
         slope = jax.jit(lambda params: form.gradient(params))(params)
         text = f"{about}: gradient, of the loss that evaluation_loss gives,"
         _check_slope(loss, slope, params, text)
     squares = [float((leaf**2).sum()) for leaf in jax.tree.leaves(gradient)]
-    length, given = sum(squares) ** 0.5, float(form.norm(gradient))
+    length, given = sum(squares) ** 0.5, float(gradient_norm(form, gradient))
     text = f"{about}: norm says that a gradient of length {length:.6g} has {given:.6g}"
     require(abs(length - given) <= 1e-9 * length, text)
-
-
-def _evaluates_alike(form: AbstractForm) -> bool:
-    """Whether the loss of a landscape is by definition that of a step."""
-    names = "evaluation_loss", "gradient"
-    return all(getattr(type(form), n) is getattr(AbstractForm, n) for n in names)
 
 
 def _check_slope(loss: Callable, gradient: Any, params: Any, about: str) -> None:

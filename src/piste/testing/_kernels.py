@@ -16,7 +16,7 @@ STEP = 1e-5
 
 
 def check_kernel(name: str) -> None:
-    """Check a kernel, ours or one that was added with :func:`piste.models.kernel`.
+    """Check a kernel, ours or one that was added with :func:`piste.attention.kernel`.
 
     It must give one weight per query and key, in the precision of its inputs, be pure,
     work under ``jit`` and ``vmap``, have finite gradients (also where a query is its key,

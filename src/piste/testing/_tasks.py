@@ -9,7 +9,7 @@ from piste.attention import KERNELS
 from piste.models import AbstractModel
 from piste.registry import name_of
 from piste.streams import Stream, stream
-from piste.tasks import AbstractTask
+from piste.tasks import AbstractTask, LoadsData
 from piste.training import FORMS
 
 from ._contract import alike, check_member, dtypes_of, finite, require, same
@@ -20,11 +20,12 @@ def check_task(task: AbstractTask) -> None:
 
     It must be a frozen value that JSON brings back. What it loads must have a ``digest``,
     or be None. ``datasets`` must return a pair of trees of arrays, training and test data
-    (or None), with floats in float64; equal for equal seeds, others for other seeds. If
-    its seed can be traced by JAX, the data must be the same.
+    (or None), with floats in float64; equal for equal seeds, and others for other seeds
+    unless the task says ``random = False``. If its seed can be traced by JAX, the data must
+    be the same.
     """
     about = check_member(task, AbstractTask)
-    loaded = task.load()
+    loaded = task.load() if isinstance(task, LoadsData) else None
     if loaded is not None:
         digest = getattr(loaded, "digest", None)
         text = f"{about}: what it loads has no digest; must be a word that tells it"
@@ -34,7 +35,9 @@ def check_task(task: AbstractTask) -> None:
         pair = isinstance(drawn, tuple) and len(drawn) == 2
         require(pair, f"{about}: datasets must return a pair, training and test data")
         _check_arrays(drawn, f"{about}: its data")
-        _check_seeds(lambda seed: task.datasets(loaded, seed=seed), about, "data")
+        _check_seeds(
+            lambda seed: task.datasets(loaded, seed=seed), about, "data", task.random
+        )
         _check_traced(lambda seed: task.datasets(loaded, seed=seed), 0, drawn, about)
 
 
@@ -42,8 +45,9 @@ def check_model(model: AbstractModel, task: AbstractTask) -> None:
     """Check a model with a small task that it can read.
 
     It must be a frozen value that JSON brings back, name a known kernel if it has one,
-    and draw finite weights in float64: equal for equal keys, others for other keys. There
-    must be a form that trains it on the task.
+    and draw finite weights in float64: equal for equal keys, and others for other keys
+    unless the model says ``random = False``. There must be a form that trains it on the
+    task.
     """
     about = check_member(model, AbstractModel)
     kernel = model.attention
@@ -61,7 +65,7 @@ def check_model(model: AbstractModel, task: AbstractTask) -> None:
         require(bool(jax.tree.leaves(drawn)), f"{about}: has no weights")
         _check_arrays(drawn, f"{about}: its weights")
         require(finite(drawn), f"{about}: its weights are not finite")
-        _check_seeds(draw, about, "weights")
+        _check_seeds(draw, about, "weights", model.random)
         _check_traced(draw, 0, drawn, about)
     trains = any(
         isinstance(task, form.tasks) and isinstance(model, form.models)
@@ -80,12 +84,15 @@ def _check_arrays(tree: Any, about: str) -> None:
     require(not others, f"{about} are in {', '.join(others)}; must be in float64")
 
 
-def _check_seeds(draw, about: str, what: str) -> None:
+def _check_seeds(draw, about: str, what: str, random: bool) -> None:
     first = draw(0)
     text = f"{about}: the same seed gives other {what} when drawn again"
     require(alike(first, draw(0)), text)
+    equal = alike(first, draw(1))
     text = f"{about}: another seed gives the same {what}; must draw from its stream"
-    require(not alike(first, draw(1)), text)
+    require(not random or not equal, f"{text}, or say random = False")
+    text = f"{about}: says random = False, but another seed gives other {what}"
+    require(random or equal, text)
 
 
 def _check_traced(draw, seed: int, drawn: Any, about: str) -> None:

@@ -3,10 +3,19 @@
 # The modules of forms register what they hold as they are imported.
 from . import classification as classification
 from ._base import AbstractForm, InitialState, State
+from .abilities import (
+    ABILITIES,
+    apply_updates,
+    evaluation_loss,
+    fixed_loss,
+    gradient_norm,
+    shares_of,
+)
 from .assemble import build, draw, load_data
 from .autodiff import LossView, autodiff_form
-from .batches import run_batch, stack_systems, train_cells
-from .engine import Chunk, Plan, System, run_chunk, train
+from .batches import at_rates, run_batch, stack_systems, train_cells
+from .dealing import batch_of
+from .engine import Chunk, Plan, Stop, System, run_chunk, train
 from .flow import EVENT, OUTCOMES, FlowSettings, FlowSolution, Units, flow, flow_until
 from .forms import (
     FORMS,
@@ -22,6 +31,7 @@ from .needs import DRAWN, Needs, width_of
 from .size import Size, check_size, needs_of, room_of, size_of
 
 __all__ = [
+    "ABILITIES",
     "DRAWN",
     "EVENT",
     "FORMS",
@@ -42,21 +52,29 @@ __all__ = [
     "Plan",
     "Size",
     "State",
+    "Stop",
     "System",
+    "apply_updates",
+    "at_rates",
     "autodiff_form",
+    "batch_of",
     "build",
     "check_size",
     "choose_form",
     "draw",
+    "evaluation_loss",
     "find_form",
+    "fixed_loss",
     "form",
     "forms_for",
+    "gradient_norm",
     "load_data",
     "needs_of",
     "ranked_forms",
     "room_of",
     "run_batch",
     "run_chunk",
+    "shares_of",
     "size_of",
     "stack_systems",
     "train",

@@ -5,87 +5,42 @@ from dataclasses import dataclass
 from typing import Any
 
 import equinox as eqx
-import jax
-import jax.numpy as jnp
-import optax
 from jaxtyping import Array, Float, Int, PyTree
 
 from piste.probes import Probe
-from piste.probes.curvature import hessian_extremes
 
 
 class AbstractForm(eqx.Module):
     """Data and weights of a run in one arithmetic: pure functions of the parameters.
 
     All forms of a model give the same training; they differ in what they store, in
-    speed and in rounding.
+    speed and in rounding. What some forms can do besides is in ``abilities.py``.
     """
 
     @abc.abstractmethod
     def initial(self) -> PyTree:
-        """The parameters before training."""
+        """Give the parameters before training."""
 
     @abc.abstractmethod
     def loss_and_gradient(
         self, params: PyTree, step: Int[Array, ""] | int = 0
     ) -> tuple[Float[Array, ""], PyTree]:
-        """The training loss, and the gradient as the rule is to see it.
+        """Compute the training loss, and the gradient as the rule is to see it.
 
         The step matters only where every step has a batch of its own.
         """
 
-    def evaluation_loss(self, params: PyTree) -> Float[Array, ""]:
-        """The loss as a fixed function of the parameters, whatever the step's batch."""
-        return self.loss_and_gradient(params)[0]
-
-    def gradient(self, params: PyTree) -> PyTree:
-        """The gradient of that fixed function; its derivative is the Hessian."""
-        return self.loss_and_gradient(params)[1]
-
     @abc.abstractmethod
     def view(self, params: PyTree) -> Any:
-        """What the probes see of the training data."""
+        """Give what the probes see of the training data."""
 
     @abc.abstractmethod
     def test_view(self, params: PyTree) -> Any:
-        """What the probes see of the test data; the training data where there is none."""
+        """Give what the probes see of the test data; the training data without any."""
 
     @abc.abstractmethod
     def probes(self) -> tuple[Probe, ...]:
-        """What can be measured in this form."""
-
-    def apply(self, params: PyTree, updates: PyTree) -> PyTree:
-        """Add a rule's updates to the parameters."""
-        return optax.apply_updates(params, updates)
-
-    def norm(self, gradient: PyTree) -> Float[Array, ""]:
-        """Euclidean norm of the gradient of all weights."""
-        squares = [jnp.sum(part**2) for part in jax.tree.leaves(gradient)]
-        return jnp.sqrt(sum(squares, start=jnp.zeros((), squares[0].dtype)))
-
-    def curvature(self, params: PyTree) -> Float[Array, ""]:
-        """The largest curvature of the loss: of its Hessian, by Lanczos iteration."""
-        return hessian_extremes(self.gradient, params).largest
-
-    def unit(self) -> Float[Array, ""] | float:
-        """The natural size of a change of a weight: the unit of absolute tolerances."""
-        return 1.0
-
-    def stiff(self, time: float) -> bool:
-        """Whether the flow over a time needs an implicit solver."""
-        return False
-
-    def shares(self) -> int:
-        """Devices that the work is shared out over; rounding depends on how many."""
-        return 1
-
-    def placed(self, state: "State") -> "State":
-        """The state on the devices where a step leaves it: one program, not two."""
-        return state
-
-    def compiler_options(self) -> dict[str, int | bool]:
-        """What the compiler of a chunk of training should be told."""
-        return {}
+        """Give what can be measured in this form."""
 
 
 class State(eqx.Module):

@@ -8,10 +8,14 @@ import jax.numpy as jnp
 
 from piste.errors import InputError, field_error
 from piste.experiment import Experiment
+from piste.rules import settled
+from piste.tasks import LoadsData
 
 from ._base import InitialState
+from .abilities import FormAtStart
 from .engine import System, brought_probes
 from .forms import find_form
+from .rates import RateFactor
 
 LOSS = "train_loss"
 """The probe by which a run is watched, and a divergence is seen."""
@@ -30,7 +34,8 @@ def draw(experiment: Experiment) -> InitialState:
 def load_data(experiment: Experiment):
     """Read what the task needs from disk, or say in one line why not."""
     with _fields_of_the_task():
-        return experiment.task.load()
+        task = experiment.task
+        return task.load() if isinstance(task, LoadsData) else None
 
 
 @contextmanager
@@ -59,12 +64,16 @@ def build(
     with jax.enable_x64(True):
         form = entry.build(experiment, start, pad_for_batching)
         if not any(probe.name == LOSS for probe in form.probes()):
-            rule = f"has no probe {LOSS}, which every form must have"
-            raise field_error("form", entry.name, rule)
-        rule = experiment.rule.settle(form)
-        parts = _rounded((form, rule), experiment.precision)
-        curvature, brought = experiment.record.curvature, brought_probes(form)
-        return System(*parts, curvature=curvature, brought=brought)
+            expected = (
+                f"has no probe {LOSS}; every form must have it; add it to probes()"
+            )
+            raise field_error("form", entry.name, expected)
+        rule = settled(experiment.rule, FormAtStart(form))
+        rate = RateFactor.of(experiment)
+        form, rule, rate = _rounded((form, rule, rate), experiment.precision)
+        brought = brought_probes(form, entry.may_see)
+        curvature = experiment.record.curvature
+        return System(form, rule, curvature=curvature, brought=brought, rate=rate)
 
 
 def _rounded(tree, precision: str):

@@ -92,7 +92,7 @@ def autodiff_form(
         # A class of its own in the view's module: the code of a run is that of the view.
         about = {"__module__": view.__module__, "view_class": view}
         kind = type(f"{view.__name__}Form", (AutodiffForm,), about)
-        form(name, for_task=for_task, for_model=for_model, **more)(kind)
+        form(name, for_task=for_task, for_model=for_model, views=view, **more)(kind)
         return view
 
     return add

@@ -5,13 +5,19 @@ They are stacked along a first axis, ``cell``.
 """
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, TypeVar
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array, Float
+
+from piste.rules import AbstractDescent
 
 from .engine import Chunk, Plan, State, System, chunks_of, run_chunk
+
+R = TypeVar("R", bound=AbstractDescent)
 
 ALIGNMENT = 64
 """Where the memory of an array must begin for JAX to take it over without a copy."""
@@ -31,6 +37,14 @@ def train_cells(system: System, plan: Plan) -> Iterator[Chunk]:
     """
     state = jax.vmap(System.start)(system)
     return chunks_of(run_batch, system, plan, state, axis=1)
+
+
+def at_rates(rule: R, rates: Float[Array | np.ndarray, "*cell"]) -> R:
+    """A rule with a learning rate for each cell, or one that is not checked.
+
+    A value refuses a rate that is no number; an array of them leads to an outcome.
+    """
+    return eqx.tree_at(lambda rule: rule.learning_rate, rule, jnp.asarray(rates))
 
 
 def stack_systems(systems: Iterable[System], count: int) -> System:

@@ -10,13 +10,13 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jax.sharding import NamedSharding, PartitionSpec
-from jaxtyping import Array, Bool, Int, Integer, Key
+from jaxtyping import Array, Bool, Int, Integer, Key, PyTree
 
 from piste.attention.kernels import KERNELS, OTHER
 from piste.errors import field_error
 from piste.experiment import Experiment
-from piste.models import Classifier, ClassifierWeights
-from piste.models.classifier import cross_entropy, logits
+from piste.models import MODELS, AbstractSequenceClassifier
+from piste.models.classifier import cross_entropy
 from piste.probes.classification import (
     TEST_PROBES,
     TRAIN_PROBES,
@@ -24,13 +24,19 @@ from piste.probes.classification import (
     ClassifierView,
     SetScores,
 )
-from piste.rules import Flow
+from piste.registry import name_of
+from piste.rules import AbstractFlow
 from piste.streams import Stream, stream
-from piste.tasks import Pathfinder, Text, TokenSequences
+from piste.tasks import AbstractSequenceTask, TokenSequences
 from piste.tasks.token_sequences import SequenceSets
 
 from ._base import AbstractForm, InitialState
-from .classification_needs import MICROBATCH, SCORING_BATCH, sequence_needs
+from .classification_needs import (
+    SCORING_BATCH,
+    microbatch_of,
+    sequence_needs,
+)
+from .dealing import batch_of
 from .forms import always, form
 from .sharded import compiler_options, host_mesh, sharded_gradient, sharded_outputs
 
@@ -64,7 +70,7 @@ class Sequences(eqx.Module):
 
 def _start(experiment: Experiment, loaded) -> InitialState:
     task, seed = experiment.task, experiment.seed
-    assert isinstance(task, (Text, Pathfinder))
+    assert isinstance(task, AbstractSequenceTask)
     sets = _sets(task, loaded, seed)
     # One program: each operation by itself would be compiled apart.
     drawn = jax.jit(lambda key: experiment.model.draw_weights(task, key=key))
@@ -72,18 +78,20 @@ def _start(experiment: Experiment, loaded) -> InitialState:
 
 
 @functools.lru_cache(maxsize=1)
-def _sets(task: Text | Pathfinder, loaded, seed: int) -> SequenceSets:
+def _sets(task: AbstractSequenceTask, loaded, seed: int) -> SequenceSets:
     """The data of a run; a landscape builds several systems on the same."""
     return task.sequence_sets(loaded, seed=seed)
 
 
 def _rank(experiment: Experiment) -> int | None:
-    """It always holds, but for a flow and for kernels that padding would change."""
-    if isinstance(experiment.rule, Flow):
+    """It always holds, but for a flow, models of images on words, and some kernels."""
+    _check_images(experiment)
+    if isinstance(experiment.rule, AbstractFlow):
         expected = "the flow needs the loss of all data; must be a discrete rule"
         raise field_error("rule", "flow", expected)
     kernel = experiment.model.attention
-    if isinstance(experiment.task, Text) and KERNELS[kernel].divides_by == OTHER:
+    padded = getattr(experiment.task, "padded", True)
+    if kernel and padded and KERNELS[kernel].divides_by == OTHER:
         expected = (
             "a weight depends on all keys together, so padding cannot be left out"
         )
@@ -91,24 +99,39 @@ def _rank(experiment: Experiment) -> int | None:
     return always(experiment)
 
 
+def _check_images(experiment: Experiment) -> None:
+    """Refuse a model that reads pixels where the task has no images."""
+    task, model = experiment.task, experiment.model
+    if not getattr(model, "needs_images", False) or hasattr(task, "side"):
+        return
+    kinds = {
+        n: c for n, c in MODELS.items() if issubclass(c, AbstractSequenceClassifier)
+    }
+    readers = " or ".join(name for name, cls in kinds.items() if not cls.needs_images)
+    expected = f"cannot read the data of task {name_of(task)}, which are no images"
+    raise field_error("model", name_of(model), f"{expected}; must be {readers}")
+
+
 @form(
     "full",
-    for_task=(Text, Pathfinder),
-    for_model=Classifier,
+    for_task=AbstractSequenceTask,
+    for_model=AbstractSequenceClassifier,
     rank=_rank,
     draw=_start,
     needs=sequence_needs,
+    views=(ClassifierView, SetScores),
 )
 class ClassifierForm(AbstractForm):
     """All weights, gradients of a batch by autodiff, shared out over the devices."""
 
-    model: Classifier
-    weights: ClassifierWeights
+    model: AbstractSequenceClassifier
+    weights: PyTree
     train: Sequences
     validation: Sequences | None
     test: Sequences
     key: Key[Array, ""]
     batch: int = eqx.field(static=True)
+    microbatch: int = eqx.field(static=True)
     devices: int = eqx.field(static=True)
 
     @classmethod
@@ -117,7 +140,8 @@ class ClassifierForm(AbstractForm):
     ) -> "ClassifierForm":
         """The form of a run, on as many devices as can share a batch."""
         task, model, sets = experiment.task, experiment.model, start.data
-        assert isinstance(task, (Text, Pathfinder)) and isinstance(model, Classifier)
+        assert isinstance(task, AbstractSequenceTask)
+        assert isinstance(model, AbstractSequenceClassifier)
         validation = Sequences.of(sets.validation) if sets.validation.count else None
         return cls(
             model=model,
@@ -127,6 +151,7 @@ class ClassifierForm(AbstractForm):
             test=Sequences.of(sets.test),
             key=stream(experiment.seed, Stream.BATCH),
             batch=task.batch,
+            microbatch=microbatch_of(task, model),
             devices=devices_for(task.batch),
         )
 
@@ -137,24 +162,22 @@ class ClassifierForm(AbstractForm):
     def loss_and_gradient(self, params, step=0):
         """The mean loss of the step's own batch, with dropout."""
         chosen = self.train.take(self.rows(step))
-        keys = jax.random.split(jax.random.fold_in(self.key, 2 * step + 1), self.batch)
+        dropping = jax.random.fold_in(jax.random.fold_in(self.key, 1), step)
+        keys = jax.random.split(dropping, self.batch)
         gradient = sharded_gradient(self._loss, self._mesh(), piece=self._piece())
         return gradient(params, (chosen, keys))
 
     def _loss(self, params, part):
         some, keys = part
         tokens = some.tokens.astype(jnp.int32)
-        found = logits(self.model, params, tokens, some.mask(), keys=keys)
+        found = self.model.logits(params, tokens, some.mask(), keys=keys)
         return cross_entropy(found, some.labels)
 
     def rows(self, step: Int[Array, ""] | int) -> Int[Array, " batch"]:
         """The batch of a step: every epoch has an order of its own."""
-        count = self.train.labels.shape[0]
-        epoch, place = jnp.divmod(step, count // self.batch)
-        # Even numbers for orders, odd ones for dropout: no key is used twice.
-        key = jax.random.fold_in(self.key, 2 * epoch)
-        order = jax.random.permutation(key, count)
-        return jax.lax.dynamic_slice(order, (place * self.batch,), (self.batch,))
+        # One key for orders, the other for dropout: none is used twice.
+        order = jax.random.fold_in(self.key, 0)
+        return batch_of(order, step, self.train.labels.shape[0], self.batch)
 
     def evaluation_loss(self, params):
         """The loss on a few fixed training sequences, without dropout: its landscape."""
@@ -182,7 +205,7 @@ class ClassifierForm(AbstractForm):
     def _scored(self, params, data: Sequences) -> SetScores:
         def found(params, some):
             tokens = some.tokens.astype(jnp.int32)
-            return logits(self.model, params, tokens, some.mask())
+            return self.model.logits(params, tokens, some.mask())
 
         outputs = sharded_outputs(found, self._mesh(), piece=SCORING_BATCH)
         return SetScores(outputs(params, data), jnp.asarray(data.labels))
@@ -191,10 +214,10 @@ class ClassifierForm(AbstractForm):
         return host_mesh(self.devices)
 
     def _piece(self) -> int:
+        """How many sequences a device works on at a time, so that shares are whole."""
         share = self.batch // self.devices
-        return next(
-            size for size in range(min(MICROBATCH, share), 0, -1) if share % size == 0
-        )
+        most = min(self.microbatch, share)
+        return next(size for size in range(most, 0, -1) if share % size == 0)
 
     def shares(self):
         """One for each device."""

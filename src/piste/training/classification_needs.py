@@ -1,38 +1,48 @@
 """What classifiers of sequences need, in bytes."""
 
-from piste.attention.heads import FAST
+import math
+
+import jax
+
 from piste.devices import cores
 from piste.experiment import Experiment
-from piste.models import Classifier
-from piste.tasks import Pathfinder, Text
+from piste.models import AbstractSequenceClassifier
+from piste.tasks import AbstractSequenceTask, Text
 
 from .needs import DRAWN, Needs, width_of
 
 MICROBATCH = 2
-"""Sequences that a device works on at a time while training; they stay in its cache."""
+"""Sequences that a device works on at a time while training, or more if they are short."""
+CACHED_NUMBERS = 1_500_000
+"""Numbers that a training step may keep of all of them: they stay in the cache."""
 SCORING_BATCH = 8
-"""The same without gradients, which take less room."""
+"""Sequences that are worked on at a time without gradients, which take less room."""
 TEXTS = 4e8
 """Bytes of all texts of IMDb as they are read, sorted and kept."""
-REVIEWS = 25_000
-"""Texts of a part of IMDb, which a size of 0 stands for."""
+
+
+def microbatch_of(task: AbstractSequenceTask, model: AbstractSequenceClassifier) -> int:
+    """How many sequences a device should work on at a time while training."""
+    return max(MICROBATCH, int(CACHED_NUMBERS // model.activations(task)))
 
 
 def sequence_needs(experiment: Experiment) -> Needs:
     """What a classifier on sequences needs."""
     task, model, width = experiment.task, experiment.model, width_of(experiment)
-    assert isinstance(task, (Text, Pathfinder)) and isinstance(model, Classifier)
-    train, tests = task.train_samples or REVIEWS, task.test_samples or REVIEWS
-    count = train + task.validation_samples + tests
+    assert isinstance(task, AbstractSequenceTask)
+    assert isinstance(model, AbstractSequenceClassifier)
+    train, validation, test = task.counts()
     token = 1 if task.vocabulary <= 256 else 2 if task.vocabulary <= 65_536 else 4
-    data = count * (task.length * token + 24.0)
+    data = (train + validation + test) * (task.length * token + 24.0)
     weights = DRAWN * _weight_entries(task, model)
     devices = min(cores(), 8, task.batch)
     params = weights * width / DRAWN
     # Every device has a copy of the weights and of everybody's gradient.
     shared = params * devices * (1 + devices)
     texts = TEXTS if isinstance(task, Text) else 0
-    working = data + shared + 16 * train + devices * _activations(task, model, width)
+    at_once = min(microbatch_of(task, model), task.batch)
+    kept = width * model.activations(task) * max(at_once, SCORING_BATCH)
+    working = data + shared + 16 * train + devices * kept
     return Needs(
         data=data,
         weights=weights,
@@ -44,19 +54,10 @@ def sequence_needs(experiment: Experiment) -> Needs:
     )
 
 
-def _weight_entries(task: Text | Pathfinder, model: Classifier) -> int:
-    """How many weights the model draws."""
-    size, hidden = model.dimension, model.hidden
-    block = 4 * size**2 + 2 * size * hidden + 6 * size + hidden
-    head = 2 * size + (size + 1) * hidden + (hidden + 1) * task.classes
-    return (task.vocabulary + task.length) * size + model.layers * block + head
-
-
-def _activations(task: Text | Pathfinder, model: Classifier, width: int) -> float:
-    """What one device keeps of the sequences that it works on at a time."""
-    token = 14 * model.dimension + 4 * model.hidden
-    # Kernels without a blockwise form write down all weights of all heads.
-    written = 0 if model.kernel in FAST else 4 * model.heads * task.length
-    training = MICROBATCH * model.layers * (token + written)
-    scoring = SCORING_BATCH * (token + written)
-    return width * task.length * max(training, scoring)
+def _weight_entries(
+    task: AbstractSequenceTask, model: AbstractSequenceClassifier
+) -> int:
+    """How many weights the model draws: shapes alone, nothing is drawn."""
+    # The key inside, so that no device is needed: how many there are is settled later.
+    drawn = jax.eval_shape(lambda: model.draw_weights(task, key=jax.random.key(0)))
+    return sum(math.prod(leaf.shape) for leaf in jax.tree.leaves(drawn))

@@ -16,10 +16,24 @@ from piste.experiment import Experiment
 from piste.installed import bring_members
 from piste.probes import BROUGHT, OFTEN, RARELY, Probe
 from piste.probes.curvature import hessian_extremes
-from piste.rules import AbstractDescent, AbstractRule, Flow
+from piste.rules import (
+    AbstractDescent,
+    AbstractFlow,
+    AbstractRule,
+    flow_time_per_step,
+)
 
 from ._base import AbstractForm, State
+from .abilities import (
+    apply_updates,
+    compiler_options_of,
+    evaluation_gradient,
+    gradient_norm,
+    placed,
+    weight_unit,
+)
 from .flow import EVENT, OUTCOMES, FlowSettings, Units, flow_for
+from .rates import RateFactor
 
 Records = dict[str, Array]
 
@@ -33,7 +47,7 @@ class FlowState(eqx.Module):
 
 def _hessian_ends(given) -> Float[Array, " end"]:
     form, params = given
-    found = hessian_extremes(form.gradient, params)
+    found = hessian_extremes(lambda p: evaluation_gradient(form, p), params)
     return jnp.stack([found.smallest, found.largest])
 
 
@@ -49,10 +63,16 @@ CURVATURE = Probe(
 )
 
 
-def brought_probes(form: AbstractForm) -> tuple[Probe, ...]:
-    """The probes that others have added to the views of a form."""
+def brought_probes(
+    form: AbstractForm, may_see: Callable[[type], bool]
+) -> tuple[Probe, ...]:
+    """The probes that others have added to the views of a form.
+
+    ``may_see`` tells of a class of views whether the form is said to have it.
+    """
     bring_members()
-    if not BROUGHT:
+    chosen = {kind: probes for kind, probes in BROUGHT.items() if may_see(kind)}
+    if not chosen:
         return ()
     params = jax.eval_shape(form.initial)
     views = {
@@ -61,7 +81,7 @@ def brought_probes(form: AbstractForm) -> tuple[Probe, ...]:
     }
     added = [
         probe
-        for kind, probes in BROUGHT.items()
+        for kind, probes in chosen.items()
         for probe in probes.values()
         if isinstance(views[probe.on_test], kind)
     ]
@@ -85,6 +105,8 @@ class System(eqx.Module):
     brought: tuple[Probe, ...] = eqx.field(static=True, default=())
     """Probes from outside. Part of the system, because a compiled program measures what
     it was compiled for, whatever has been added or taken away since."""
+    rate: RateFactor | None = None
+    """By what a step's update is multiplied; None for 1."""
 
     def probes(self) -> tuple[Probe, ...]:
         """What is measured."""
@@ -96,15 +118,15 @@ class System(eqx.Module):
         """The state before the first step."""
         params = self.form.initial()
         zero = jnp.zeros((), int)
-        if isinstance(self.rule, Flow):
+        if isinstance(self.rule, AbstractFlow):
             return State(params, FlowState(zero, zero), zero, zero - 1, zero - 1)
         assert isinstance(self.rule, AbstractDescent)
-        transform = self.rule.transform(self.form.norm)
+        transform = self.rule.transform(self._norm)
         return State(params, transform.init(params), zero, zero - 1, zero - 1)
 
     def advance(self, state: State, steps: Int[Array, ""]) -> State:
         """So many steps of training; under the flow, the time of so many in one solve."""
-        if isinstance(self.rule, Flow):
+        if isinstance(self.rule, AbstractFlow):
             flowing = functools.partial(self._flow, state, steps)
             return jax.lax.cond(steps > 0, flowing, lambda: state)
         return jax.lax.fori_loop(0, steps, lambda _, s: self.step(s), state)
@@ -113,28 +135,37 @@ class System(eqx.Module):
         """One pure step of a discrete rule."""
         assert isinstance(self.rule, AbstractDescent)
         loss, gradient = self.form.loss_and_gradient(state.params, state.step)
-        transform = self.rule.transform(self.form.norm)
+        transform = self.rule.transform(self._norm)
         updates, rule = transform.update(gradient, state.rule, state.params)
+        if self.rate is not None:
+            factor = self.rate(state.step)
+            updates = jax.tree.map(
+                lambda part: factor.astype(part.dtype) * part, updates
+            )
         broken = (state.diverged < 0) & ~jnp.isfinite(loss)
         return State(
-            params=self.form.apply(state.params, updates),
+            params=apply_updates(self.form, state.params, updates),
             rule=rule,
             step=state.step + 1,
             diverged=jnp.where(broken, state.step, state.diverged),
             still=state.still,
         )
 
+    def _norm(self, gradient: PyTree) -> Float[Array, ""]:
+        return gradient_norm(self.form, gradient)
+
     def _flow(self, state: State, steps: Int[Array, ""]) -> State:
         rule = self.rule
-        assert isinstance(rule, Flow)
+        assert isinstance(rule, AbstractFlow)
+        time_step, how = rule.time_per_step(), rule.solver_settings()
         ended = flow_for(
             _slope,
             state.params,
-            steps * rule.time_step,
+            steps * time_step,
             data=self.form,
-            units=Units(self.form.unit(), rule.time_step),
+            units=Units(weight_unit(self.form), time_step),
             settings=FlowSettings(
-                rule.solver, rule.rtol, rule.atol, max_steps=rule.max_steps
+                how.solver, how.rtol, how.atol, max_steps=how.max_steps
             ),
         )
         failed = (state.diverged < 0) & (ended.outcome > EVENT)
@@ -150,7 +181,7 @@ class System(eqx.Module):
 
     def time_step(self) -> Float[Array, "*cell"] | None:
         """Flow time that a step stands for; none where steps are no Euler steps of it."""
-        step = self.rule.time_per_step()
+        step = flow_time_per_step(self.rule) if self.rate is None else None
         return None if step is None else jnp.asarray(step)
 
     def ending(self, state: State) -> str:
@@ -201,7 +232,7 @@ def _slope(params: PyTree, form: AbstractForm) -> PyTree:
     """The gradient as it moves the parameters, which some forms apply in their way."""
     _, gradient = form.loss_and_gradient(params)
     downhill = jax.tree.map(jnp.negative, gradient)
-    moved = form.apply(jax.tree.map(jnp.zeros_like, params), downhill)
+    moved = apply_updates(form, jax.tree.map(jnp.zeros_like, params), downhill)
     return jax.tree.map(jnp.negative, moved)
 
 
@@ -281,16 +312,45 @@ class Chunk:
     records: dict[str, np.ndarray]
 
 
-def train(system: System, plan: Plan, state: State, start: int = 0) -> Iterator[Chunk]:
-    """Run the chunks from ``start`` on; stop after one in which the loss diverged."""
-    program = _compiled(frozenset(system.form.compiler_options().items()))
-    state = system.form.placed(state)
+Stop = Callable[[dict[str, np.ndarray]], np.ndarray]
+"""Tells of every record of a chunk whether training is to end there."""
+
+
+def train(
+    system: System, plan: Plan, state: State, start: int = 0, stop: Stop | None = None
+) -> Iterator[Chunk]:
+    """Run the chunks from ``start`` on; end after one in which the loss diverged.
+
+    With ``stop`` it ends at the first record of which that is true: the last chunk has no
+    records after it, and the state of that record.
+    """
+    program = _compiled(frozenset(compiler_options_of(system.form).items()))
+    state = placed(system.form, state)
     if int(state.diverged) >= 0:
         return
     for chunk in chunks_of(program, system, plan, state, start):
-        yield chunk
-        if int(chunk.state.diverged) >= 0:
+        ends = np.flatnonzero(stop(chunk.records)) if stop else np.empty(0, int)
+        if ends.size:
+            yield _cut(program, system, plan, state, chunk, int(ends[0]))
             return
+        yield chunk
+        state = chunk.state
+        if int(state.diverged) >= 0:
+            return
+
+
+def _cut(program, system: System, plan: Plan, before: State, chunk: Chunk, last: int):
+    """The chunk up to a record: the same program, with no steps after it."""
+    gaps = plan.gaps(chunk.index)
+    gaps[last + 1 :] = 0
+    state, _ = program(system, before, gaps, plan.flags(chunk.index))
+    often = {p.name for p in system.probes() if p.along == OFTEN}
+    tests = int(plan.flags(chunk.index)[: last + 1].sum())
+    records = {
+        name: part[: last + 1 if name in often else tests]
+        for name, part in chunk.records.items()
+    }
+    return Chunk(chunk.index, state, records)
 
 
 def chunks_of(

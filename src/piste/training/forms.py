@@ -14,7 +14,8 @@ from piste.attention.kernels import KERNELS, check_normalised
 from piste.errors import did_you_mean, field_error
 from piste.experiment import Experiment
 from piste.installed import bring_members
-from piste.registry import NAME, name_of
+from piste.models import MODELS
+from piste.registry import NAME, name_of, where_written
 from piste.streams import Stream, stream
 
 from ._base import AbstractForm, InitialState
@@ -58,6 +59,8 @@ class FormEntry:
     own_weights: bool
     """Whether its parameters are the weights themselves, so that its Hessian is that of
     the loss."""
+    views: tuple[type, ...]
+    """The classes of what its probes see; empty if that is not known."""
     source: Any
     """The class or function that was registered: its code decides what is computed."""
 
@@ -65,6 +68,21 @@ class FormEntry:
         """Whether it is for the task and the model of an experiment."""
         return isinstance(experiment.task, self.tasks) and isinstance(
             experiment.model, self.models
+        )
+
+    def may_see(self, kind: type) -> bool:
+        """Whether a probe that was brought for a class of views may take part."""
+        return not self.views or any(issubclass(view, kind) for view in self.views)
+
+    def takes_the_place_of(self, other: "FormEntry") -> bool:
+        """Whether this is another form of the same name for a task and a model of both."""
+        return self.name == other.name and all(
+            any(
+                issubclass(one, two) or issubclass(two, one)
+                for one in own
+                for two in its
+            )
+            for own, its in ((self.tasks, other.tasks), (self.models, other.models))
         )
 
 
@@ -81,11 +99,13 @@ def form(
     draw: Draw = draw_plainly,
     needs: Callable[[Experiment], Needs] | None = None,
     own_weights: bool = True,
+    views: type | tuple[type, ...] = (),
 ):
     """Register a form: a class with a class method ``build``, or a function like it.
 
     The experiment of a run picks it by name (``--form full``) or leaves the choice to
-    ``auto``.
+    ``auto``. With ``views`` said, stored runs stay where they are when a probe of other
+    views is brought.
     """
     if not isinstance(name, str) or not NAME.fullmatch(name) or name == "auto":
         raise field_error("form", name, "must be words of a–z and 0–9, joined by -")
@@ -101,12 +121,22 @@ def form(
             draw,
             needs,
             own_weights,
+            _several(views),
             builder,
         )
-        FORMS.append(entry)
+        _add(entry)
         return builder
 
     return add
+
+
+def _add(entry: FormEntry) -> None:
+    for known in [known for known in FORMS if entry.takes_the_place_of(known)]:
+        if where_written(known.source) != where_written(entry.source):
+            expected = "is the name of another form for the same task and model already"
+            raise field_error("form", entry.name, f"{expected}; choose another name")
+        FORMS.remove(known)
+    FORMS.append(entry)
 
 
 def _several(given: type | tuple[type, ...]) -> tuple[type, ...]:
@@ -120,12 +150,10 @@ def forms_for(experiment: Experiment) -> list[FormEntry]:
     if found:
         return found
     task, model = experiment.task, experiment.model
-    readers = dict.fromkeys(
-        name_of(kind)
-        for entry in FORMS
-        if isinstance(task, entry.tasks)
-        for kind in entry.models
-    )
+    fitting = [entry.models for entry in FORMS if isinstance(task, entry.tasks)]
+    readers = [
+        n for n, cls in MODELS.items() if any(issubclass(cls, m) for m in fitting)
+    ]
     expected = f"cannot read the data of task {name_of(task)}; must be "
     allowed = " or ".join(readers) or "one for which a form is registered"
     raise field_error("model", name_of(model), expected + allowed)

@@ -14,7 +14,12 @@ import jax.numpy as jnp
 
 from piste.experiment import Experiment
 from piste.probes.curvature import DEPTH
-from piste.rules import GD, AbstractDescent, AbstractRule, Flow
+from piste.rules import (
+    AbstractDescent,
+    AbstractFlow,
+    AbstractRule,
+    measures_curvature,
+)
 
 DRAWN = 8
 """Bytes of a number as it is drawn: float64, whatever the precision."""
@@ -47,34 +52,35 @@ def width_of(experiment: Experiment) -> int:
 
 
 def rule_state(experiment: Experiment) -> int:
-    """How many arrays like the parameters a rule remembers."""
-    return _remembered(type(experiment.rule))
+    """Count the arrays like the parameters that a rule remembers."""
+    return _remembered(experiment.rule)
 
 
-@functools.cache
-def _remembered(kind: type[AbstractRule]) -> int:
-    """Ask the rule itself, with an array of a shape that nothing else has."""
-    if not issubclass(kind, AbstractDescent):
+@functools.lru_cache(maxsize=256)
+def _remembered(rule: AbstractRule) -> int:
+    """Count the arrays of a rule's state, given weights of an unusual shape."""
+    if not isinstance(rule, AbstractDescent):
         return 0
     like = jax.ShapeDtypeStruct((3, 5, 7), jnp.float32)
-    transform = kind().transform(lambda gradient: jnp.zeros(()))
+    transform = rule.transform(lambda gradient: jnp.zeros(()))
     state = jax.eval_shape(transform.init, like)
     return sum(leaf.shape == like.shape for leaf in jax.tree.leaves(state))
 
 
 def rule_copies(experiment: Experiment) -> int:
-    """How many of them there are besides the parameters while training."""
+    """Count the arrays like the parameters that training keeps besides them."""
     rule = experiment.rule
     # A basis of that depth, and its products.
-    curved = isinstance(rule, GD) and rule.unit == "curvature"
-    measured = 2 * DEPTH if curved or experiment.record.curvature else 0
-    stages = 10 if isinstance(rule, Flow) else 0
+    curved = measures_curvature(rule) or experiment.record.curvature
+    measured = 2 * DEPTH if curved else 0
+    stages = 10 if isinstance(rule, AbstractFlow) else 0
     return measured + stages + 2 * rule_state(experiment)
 
 
 def is_implicit(experiment: Experiment, stiff: bool) -> bool:
     """Whether a solver writes down the Jacobian of all parameters."""
     rule = experiment.rule
-    if not isinstance(rule, Flow):
+    if not isinstance(rule, AbstractFlow):
         return False
-    return rule.solver == "kvaerno5" or (rule.solver == "auto" and stiff)
+    solver = rule.solver_settings().solver
+    return solver == "kvaerno5" or (solver == "auto" and stiff)

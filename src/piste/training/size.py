@@ -14,8 +14,8 @@ from typing import Any
 from piste.devices import free_disk, free_memory
 from piste.errors import InputError, field_error
 from piste.experiment import Experiment
-from piste.rules import Flow
-from piste.values import fields_of, override
+from piste.rules import AbstractFlow
+from piste.values import fields_of, has_default, override
 
 from .forms import forms_for
 from .needs import Needs, is_implicit, rule_copies, rule_state, width_of
@@ -86,10 +86,12 @@ def size_of(experiment: Experiment, done: int = 0, stored: bool = True) -> Size:
     # A checkpoint is written beside the one that it replaces.
     checkpoints = 2 * needs.params * (1 + rule_state(experiment))
     listed = 48.0 * records if stored else 2 * kept
+    # How many steps a solver takes is not known before.
+    flows = isinstance(experiment.rule, AbstractFlow)
     return Size(
         memory=PROGRAM + max(needs.drawing, training) + listed,
         disk=kept + checkpoints if stored else 0,
-        seconds=0 if isinstance(experiment.rule, Flow) else STEP * experiment.steps,
+        seconds=0 if flows else STEP * experiment.steps,
     )
 
 
@@ -187,13 +189,21 @@ def variations(
 
 
 def _ordinary(given: Any) -> Any:
-    """A value of the same classes, with the defaults of each."""
-    parts = {
-        field.name: type(part)()
-        for field in dataclasses.fields(given)
-        if dataclasses.is_dataclass(part := getattr(given, field.name))
-    }
-    return type(given)(**parts)
+    """Give a value of the same classes with the defaults of each.
+
+    A field without a default keeps what was given: nothing else is known to be allowed.
+    """
+    kept = {}
+    for field in dataclasses.fields(given):
+        part = getattr(given, field.name)
+        if dataclasses.is_dataclass(part):
+            kept[field.name] = _ordinary(part)
+        elif not has_default(field):
+            kept[field.name] = part
+    try:
+        return type(given)(**kept)
+    except InputError:  # the given field and the defaults of the others do not agree
+        return given
 
 
 def refuse(size: Size, room: Size, fields: Iterable[Variation]) -> None:

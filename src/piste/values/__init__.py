@@ -8,7 +8,7 @@ Why not a library: tyro turns a choice of class into a subcommand, and chz wants
 ``rule=adam`` without dashes; neither answers a mistake with one line in our form.
 """
 
-from ._fields import LARGEST, option, register, value
+from ._fields import LARGEST, has_default, option, register, value
 from ._json import digest, from_json, to_json, unknown_field
 from ._override import Changed, change, fields_of, override
 
@@ -19,6 +19,7 @@ __all__ = [
     "digest",
     "fields_of",
     "from_json",
+    "has_default",
     "option",
     "override",
     "register",

@@ -27,6 +27,12 @@ def option(*, default: Any = dataclasses.MISSING, **limits: Any) -> Any:
     return dataclasses.field(default=default, metadata=limits)
 
 
+def has_default(field: dataclasses.Field) -> bool:
+    """Tell whether a field may be left out when a value is made."""
+    missing = dataclasses.MISSING
+    return field.default is not missing or field.default_factory is not missing
+
+
 @dataclass_transform(frozen_default=True, field_specifiers=(option, dataclasses.field))
 def value(cls: type[T]) -> type[T]:
     """Make a class a value: frozen, checked, and a JAX tree with its floats as leaves."""
@@ -62,7 +68,8 @@ def register(family: Family[type], name: str) -> Callable[[type[T]], type[T]]:
 @functools.cache
 def hints_of(cls: type) -> dict[str, Any]:
     """The types of all fields; JAX rebuilds values often, so they are kept."""
-    return typing.get_type_hints(cls)
+    hints = typing.get_type_hints(cls)  # those of the class itself among them
+    return {field.name: hints[field.name] for field in dataclasses.fields(cls)}
 
 
 LARGEST = 2**63 - 1

@@ -9,7 +9,7 @@ from typing import Any
 from piste.errors import InputError, dashed, did_you_mean, field_error, shown
 from piste.registry import Family, family_of, name_of
 
-from ._fields import KINDS, LARGEST, each_of, hints_of, item_type
+from ._fields import KINDS, LARGEST, each_of, has_default, hints_of, item_type
 
 TYPE = "type"
 """The key that names the class of a value that is a member of a family."""
@@ -82,7 +82,7 @@ def class_from_json(cls: Any, data: Any, path: str) -> Any:
             raise unknown_field(prefix + raw, [prefix + known for known in hints])
         parts[name] = from_json(hints[name], part, prefix + name)
     for field in dataclasses.fields(cls):
-        if field.default is dataclasses.MISSING and field.name not in parts:
+        if not has_default(field) and field.name not in parts:
             raise InputError(f"{dashed(prefix + field.name)}: must be given")
     try:
         return cls(**parts)

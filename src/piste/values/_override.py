@@ -7,7 +7,7 @@ from typing import Any, Generic, TypeVar
 from piste.errors import InputError, dashed, shown
 from piste.registry import family_of, name_of
 
-from ._fields import hints_of
+from ._fields import has_default, hints_of
 from ._json import TYPE, class_from_json, from_json, member, to_json, unknown_field
 
 T = TypeVar("T")
@@ -138,7 +138,12 @@ def _to_blame(
 
 def _defaults(cls: Any) -> dict[str, Any]:
     parts = () if cls is None else dataclasses.fields(cls)
-    return {part.name: to_json(part.default) for part in parts}
+    return {part.name: _default(part) for part in parts if has_default(part)}
+
+
+def _default(field: dataclasses.Field) -> Any:
+    make = field.default_factory
+    return to_json(field.default if make is dataclasses.MISSING else make())
 
 
 def fields_of(given: Any, path: str = "") -> dict[str, Any]:

@@ -26,16 +26,12 @@ from piste.papers.decision_lists.results.theorem_1.unseen_sequences import (
 from piste.papers.decision_lists.results.theorem_2.descents import Descents
 from piste.reproduction import CalculationStudy, RunStudy, Study, SweepStudy
 from piste.sweeps import Sweep
+from support.studies import in_place_of
 
 SIZES = ((6, 3, 2),)
 
 
-@pytest.fixture(autouse=True)
-def no_cache_of_the_user(monkeypatch):
-    monkeypatch.setattr("piste.caching.keep_compiled_programs", lambda: None)
-
-
-def small_studies(quick: bool = False) -> tuple[Study, ...]:
+def small_studies() -> tuple[Study, ...]:
     """Every study at a size of seconds."""
     flow = dataclasses.replace(presets.thm_1_dirichlet(), steps=60)
     flow = dataclasses.replace(flow, task=dataclasses.replace(flow.task, vocabulary=7))
@@ -96,12 +92,12 @@ def persistence(draws: RandomInstances) -> Persistence:
 def results(tmp_path_factory):
     root = tmp_path_factory.mktemp("lists")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(studies, "studies", small_studies)
+        made = in_place_of(studies.studies, small_studies())
+        patch.setattr(studies, "studies", lambda quick: made)
         patch.setattr(presets, "JOINT_SIZES", SIZES)
         names = [random_weights.study_name(SIZES[0], rule) for rule in presets.RULES]
         for part in ("claims", "figures", "tables"):
             need_only(patch, find_paper("decision-lists").part(part), part, names)
-        patch.setattr("piste.caching.keep_compiled_programs", lambda: None)
         command = ["reproduce", "decision-lists", "--out", str(root)]
         assert main(command) == 0
         assert main(command) == 0
@@ -181,11 +177,17 @@ def test_captions_say_what_was_run(results):
 
 def test_a_page_of_few_studies_speaks_of_few(tmp_path, monkeypatch):
     kept = [s for s in small_studies() if s.name in ("uniform", "persistence")]
-    monkeypatch.setattr(studies, "studies", lambda quick: tuple(kept))
+    made = in_place_of(studies.studies, kept)
+    monkeypatch.setattr(studies, "studies", lambda quick: made)
     assert main(["reproduce", "decision-lists", "--out", str(tmp_path)]) == 0
     folder = tmp_path / "decision-lists"
     page = (folder / "report.html").read_text()
-    assert "with repetition" not in page and "descent on" not in page
+    before, rest = page.split('<table id="table-coverage">')  # it names every claim
+    others = before + rest.partition("</table>")[2]
+    assert "with repetition" not in others and "descent on" not in others
+    coverage = pd.read_csv(folder / "tables" / "coverage.csv")
+    run = coverage[coverage["verdict"] != "not run"]
+    assert run["claim"].tolist() == ["Theorem 1 on uniform sets"]
     verdicts = json.loads((folder / "verdicts.json").read_text())
     named = [verdict["claim"] for verdict in verdicts]
     assert named == ["Theorem 1 on uniform sets", "Perfection is kept"]

@@ -9,4 +9,3 @@ from piste.papers.kernels import PAPER
 def installed(monkeypatch):
     """The paper as an installed one, whatever the metadata of this environment."""
     monkeypatch.setattr("piste.papers.discovery.papers", lambda: {"kernels": PAPER})
-    monkeypatch.setattr("piste.caching.keep_compiled_programs", lambda: None)

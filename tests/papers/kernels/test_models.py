@@ -172,7 +172,7 @@ def test_logits_of_a_teacher_are_of_order_one(scale, monkeypatch):
         seen.append(weights)
         return multi_head(kernel, weights, tokens)
 
-    monkeypatch.setattr("piste.papers.kernels.models.multi_head", spy)
+    monkeypatch.setattr("piste.papers.kernels.models.kernel_layer.multi_head", spy)
     task = TokenRegression(targets="teacher", inputs="sphere", sequences=20)
     data, weights = draw_data_and_weights(
         task, KernelLayer(values="random", key_scale=scale, heads=30), seed=0

@@ -47,8 +47,7 @@ def shrunk(monkeypatch):
         monkeypatch.setattr(presets, name, lambda made=made: made)
     monkeypatch.setattr(studies, "IMDB_SEEDS", 1)
     settings = dataclasses.replace(SURVEY, models=1, directions=1)
-    monkeypatch.setattr(studies, "TEXT_SURVEY", settings)
-    monkeypatch.setattr("piste.caching.keep_compiled_programs", lambda: None)
+    monkeypatch.setattr(studies, "SURVEY", settings)
     monkeypatch.setattr("piste.devices.one_device_a_core", lambda: None)
 
 
@@ -57,7 +56,7 @@ def test_reproduce_the_real_tasks_from_end_to_end(shrunk, tmp_path, capsys):
     words = ["reproduce", "kernels", "--only", "imdb,landscape-text"]
     assert main([*words, "--out", str(tmp_path)]) == 0
     shown = capsys.readouterr().out
-    assert "IMDb, 6 words" in shown and "non-convex cells" in shown
+    assert "IMDb, 6 words" in shown and "non-convex points" in shown
     assert "Gaussian landscape smoother, IMDb" in shown
     folder = tmp_path / "kernels"
     figures = {path.stem for path in (folder / "figures").glob("*.png")}

@@ -17,11 +17,12 @@ from piste.papers.kernels.results.theorem_1.scale import Scale
 from piste.papers.kernels.results.theorem_2.cases import CONSTRUCTION
 from piste.papers.kernels.results.theorem_2.queries import Queries
 from piste.reproduction import CalculationStudy, RunStudy
+from support.studies import in_place_of
 
 pytestmark = pytest.mark.usefixtures("installed")
 
 
-def small_studies(quick):
+def small_studies():
     short = dataclasses.replace(presets.thm_2_gaussian(), steps=40)
     softmax = dataclasses.replace(presets.thm_2_softmax(), steps=40)
     queries = Queries.of_cases(CONSTRUCTION[0], seeds=2, steps=300)
@@ -40,8 +41,8 @@ def results(tmp_path_factory):
     root = tmp_path_factory.mktemp("results")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("piste.papers.discovery.papers", lambda: {"kernels": PAPER})
-        patch.setattr(studies, "studies", small_studies)
-        patch.setattr("piste.caching.keep_compiled_programs", lambda: None)
+        made = in_place_of(studies.studies, small_studies())
+        patch.setattr(studies, "studies", lambda quick: made)
         words = ["reproduce", "kernels", "--theory", "--out", str(root)]
         assert main(words) == 0
         assert main(["verify", "kernels", "--out", str(root)]) == 0
@@ -129,6 +130,7 @@ def test_promised_and_region_from_end_to_end(tmp_path, monkeypatch):
         CalculationStudy("promised", "small", promised),
         CalculationStudy("region", "small", region),
     )
+    made = in_place_of(studies.studies, made)
     monkeypatch.setattr(studies, "studies", lambda quick: made)
     assert main(["reproduce", "kernels", "--theory", "--out", str(tmp_path)]) == 0
     found = pd.read_csv(tmp_path / "kernels" / "tables" / "promised.csv")

@@ -18,6 +18,7 @@ from piste.papers import find_paper
 from piste.papers.signgd import figures, presets, studies
 from piste.report.page import render
 from piste.reproduction import Evidence, Results, RunStudy
+from support.studies import in_place_of
 
 
 @pytest.fixture(scope="module")
@@ -32,8 +33,8 @@ def results(small, tmp_path_factory):
     root = tmp_path_factory.mktemp("results")
     with pytest.MonkeyPatch.context() as patch:
         few = (RunStudy("stages", "small", studies.seeds(small, 2)),)
-        patch.setattr(studies, "studies", lambda quick: few)
-        patch.setattr("piste.caching.keep_compiled_programs", lambda: None)
+        made = in_place_of(studies.studies, few)
+        patch.setattr(studies, "studies", lambda quick: made)
         assert main(["reproduce", "signgd", "--quick", "--out", str(root)]) == 0
         assert main(["verify", "signgd", "--out", str(root)]) == 0
     return root / "signgd-quick"
@@ -112,7 +113,8 @@ def test_page_is_whole_and_needs_no_network(results):
 
 def test_verify_says_which_runs_it_judged(small, results, monkeypatch, capsys):
     few = (RunStudy("stages", "small", studies.seeds(small, 2)),)
-    monkeypatch.setattr(studies, "studies", lambda quick: few)
+    made = in_place_of(studies.studies, few)
+    monkeypatch.setattr(studies, "studies", lambda quick: made)
     assert main(["verify", "signgd", "--out", str(results.parent)]) == 0
     shown = capsys.readouterr().out.replace("\n", "")
     assert f"judged in {results}: stages (2)" in shown
@@ -125,7 +127,7 @@ def test_a_page_says_what_its_runs_say(results):
     note = "it was made in another environment: jax 0.1 (now 0.2)"
     run = xr.Dataset({"x": ("step", [0.0])}, attrs={"notes": [note]})
     evidence = Evidence(runs={"other": [run]})
-    nothing = Results(results, (), (), evidence, Judgements(), {}, {})
+    nothing = Results(results, (), (), evidence, Judgements(), {}, {}, ())
     page = render(find_paper("signgd"), nothing, again)
     assert f"other: {note}" in page and "This page was made with" in page
 

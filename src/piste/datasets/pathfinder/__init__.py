@@ -1,6 +1,14 @@
 """Pathfinder images: whether a dashed contour joins two markers."""
 
+from .balanced import BLOCK, generate_balanced
 from .drawing import Drawing, generate
 from .settings import PADDLES, PathfinderImages
 
-__all__ = ["PADDLES", "Drawing", "PathfinderImages", "generate"]
+__all__ = [
+    "BLOCK",
+    "PADDLES",
+    "Drawing",
+    "PathfinderImages",
+    "generate",
+    "generate_balanced",
+]

@@ -1,12 +1,13 @@
 """Images from settings and a seed."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Int, UInt8
 
-from piste.errors import InputError, field_error
+from piste.errors import field_error
 
 from .settings import PathfinderImages
 from .stamps import marker
@@ -53,6 +54,20 @@ class DrawBuffers(NamedTuple):
     starts: Int[np.ndarray, " image"]
 
 
+Chosen = tuple[np.ndarray, np.ndarray]
+"""The labels of some scenes, and the two points that are marked in each."""
+Choose = Callable[[DrawBuffers, slice], Chosen]
+"""Chooses them for the scenes of a slice of all numbers."""
+
+
+def as_drawn(scenes: DrawBuffers, some: slice = slice(None)) -> Chosen:
+    """The label that was drawn: the origin of one contour, the end of it or the other."""
+    each = np.arange(scenes.labels.size)
+    other = np.where(scenes.labels == 1, scenes.marked, 1 - scenes.marked)
+    ends = scenes.origins[each, scenes.marked], scenes.terminals[each, other]
+    return scenes.labels, np.stack(ends, 1)
+
+
 def generate(
     settings: PathfinderImages, count: int, *, seed: int, first: int = 0
 ) -> Drawing:
@@ -63,39 +78,63 @@ def generate(
     """
     for name, given in (("count", count), ("seed", seed), ("first", first)):
         if given < 0:
-            raise InputError(f"{name} = {given}: must be at least 0")
+            raise field_error(name, given, "must be at least 0")
+    return draw_numbers(settings, np.arange(first, first + count), seed)
+
+
+def draw_numbers(
+    settings: PathfinderImages,
+    numbers: Int[np.ndarray, " image"],
+    seed: int,
+    choose: Choose = as_drawn,
+    distractors: bool = True,
+) -> Drawing:
+    """Draw the images of some numbers; ``choose`` says what is marked and how it is lit.
+
+    Without distractors only they are missing: they come after the contours.
+    """
     chunk = max(1, CHUNK * 32**2 // settings.canvas**2)
-    parts = [
-        _part(settings, min(chunk, count - done), seed, first + done)
-        for done in range(0, max(count, 1), chunk)
-    ]
+    parts = []
+    for done in range(0, max(numbers.size, 1), chunk):
+        some = slice(done, done + chunk)
+        scenes = _scenes(settings, numbers[some], seed, distractors)
+        parts.append(_finished(settings, scenes, choose(scenes, some)))
+    return joined(parts)
+
+
+def joined(parts: Sequence[Drawing]) -> Drawing:
+    """Several sets of images as one."""
     names = Drawing.__dataclass_fields__
     return Drawing(
         **{name: np.concatenate([getattr(p, name) for p in parts]) for name in names}
     )
 
 
-def _part(settings: PathfinderImages, count: int, seed: int, first: int) -> Drawing:
+def _scenes(
+    settings: PathfinderImages, numbers: np.ndarray, seed: int, distractors: bool
+) -> DrawBuffers:
     # numba takes half a second to import, and only this needs it.
     from .growth import fill
 
-    out = _room(settings.canvas, count)
-    lengths = settings.paddles, settings.distractor_paddles
+    out = _room(settings.canvas, numbers.size)
     failed = fill(
         np.uint64(seed % 2**64),
-        first,
-        settings.attempts,
+        numbers,
+        settings.attempts if distractors else 0,
         LIMIT,
+        np.array([settings.marker_distance, settings.gap], float),
         border(settings),
         tables(settings),
-        lengths,
+        (settings.contour_paddles, settings.distractor_paddles),
         out,
     )
     if failed >= 0:
-        expected = f"has no place for two contours of {settings.paddles} paddles"
-        tried = f"image {first + failed} of seed {seed} was begun {LIMIT} times"
+        expected = (
+            f"has no place for two contours of {settings.contour_paddles} paddles"
+        )
+        tried = f"image {numbers[failed]} of seed {seed} was begun {LIMIT} times"
         raise field_error("canvas", settings.canvas, f"{expected} ({tried})")
-    return _finished(settings, out)
+    return out
 
 
 def _room(canvas: int, count: int) -> DrawBuffers:
@@ -117,11 +156,10 @@ def _room(canvas: int, count: int) -> DrawBuffers:
 # --- from strokes to an image ---------------------------------------------------------
 
 
-def _finished(settings: PathfinderImages, out: DrawBuffers) -> Drawing:
-    each = np.arange(out.labels.size)
-    other = np.where(out.labels == 1, out.marked, 1 - out.marked)
-    ends = out.origins[each, out.marked], out.terminals[each, other]
-    markers = np.stack(ends, 1)
+def _finished(
+    settings: PathfinderImages, out: DrawBuffers, chosen: "Chosen"
+) -> Drawing:
+    labels, markers = chosen
     light = np.maximum(
         _lit(out.contours, settings.contrast),
         _lit(out.distractors, settings.distractor_contrast),
@@ -129,7 +167,7 @@ def _finished(settings: PathfinderImages, out: DrawBuffers) -> Drawing:
     _mark(settings, light, markers)
     return Drawing(
         images=_stretched(light),
-        labels=out.labels,
+        labels=labels,
         markers=markers,
         origins=out.origins,
         terminals=out.terminals,

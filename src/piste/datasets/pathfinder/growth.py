@@ -19,6 +19,8 @@ FULL = 459
 """Two stamps overlap where their sum reaches 1.8 of 255."""
 FREE = 76
 """A pixel is free up to 0.3 of 255."""
+DARK = 38
+"""A pixel of a stroke is dark up to 0.15 of 255, a quarter of the stroke's peak."""
 LEAST_WEIGHT = 1e-4
 LEAST_FREE = 0.01
 
@@ -299,19 +301,21 @@ def draw(drawn, path, tables):
 
 
 @compiled
-def fill(seed, first, attempts, limit, empty, tables, lengths, out):
-    """Draw images from number ``first`` on; the place of one that failed, or -1.
+def fill(seed, numbers, attempts, limit, apart, empty, tables, lengths, out):
+    """Draw the images of some numbers; the place of one that failed, or -1.
 
-    ``lengths`` are the paddles of a contour and of a distractor; ``out`` has room for
-    the images, and what is known of each.
+    ``apart`` is the least distance of the markers and the gap between the contours,
+    ``lengths`` are the paddles of a contour and of a distractor; ``out`` has room for the
+    images, and what is known of each.
     """
     state, sums = np.zeros(1, np.uint64), np.zeros(tables.candidates.shape[0])
     snake, other = np.zeros(5, np.int64), np.zeros(5, np.int64)
     path = np.zeros((lengths[0], 3), np.int64)
     other_path = np.zeros_like(path)
     short, taken = np.zeros((lengths[1], 3), np.int64), empty.copy()
+    one, two = empty.copy(), empty.copy()
     for k in range(out.labels.size):
-        start_stream(seed, first + k, state)
+        start_stream(seed, numbers[k], state)
         out.labels[k], out.marked[k] = below(2, state), below(2, state)
         grown = False
         while not grown and out.starts[k] < limit:
@@ -320,6 +324,17 @@ def fill(seed, first, attempts, limit, empty, tables, lengths, out):
             grown = grow_both(
                 path, other_path, snake, other, taken, tables, sums, state
             )
+            if grown and apart[0] > 0:
+                start, end = path, other_path
+                if out.marked[k] == 1:
+                    start, end = other_path, path
+                if out.labels[k] == 1:
+                    end = start
+                grown = _are_apart(start, end, apart[0])
+            if grown and apart[1] > 0:
+                grown = _have_gap(
+                    path, other_path, tables, np.int64(apart[1]), one, two
+                )
         if not grown:
             return k
         _report(k, 0, path, tables, out)
@@ -328,6 +343,33 @@ def fill(seed, first, attempts, limit, empty, tables, lengths, out):
             out.distractors[k], attempts, short, snake, taken, tables, sums, state
         )
     return -1
+
+
+@compiled
+def _are_apart(start, end, distance):
+    """Whether the first point of a path and the last one of a path are so far apart."""
+    rows, columns = start[0, 1] - end[-1, 1], start[0, 2] - end[-1, 2]
+    return rows * rows + columns * columns >= distance * distance
+
+
+@compiled
+def _have_gap(path, other_path, tables, gap, one, two):
+    """Whether so many dark pixels lie between any lit ones of two contours."""
+    for canvas, own in ((one, path), (two, other_path)):
+        for row in range(canvas.shape[0]):
+            for column in range(canvas.shape[1]):
+                canvas[row, column] = 0
+        draw(canvas, own, tables)
+    size = one.shape[0]
+    for row in range(size):
+        for column in range(size):
+            if one[row, column] <= DARK:
+                continue
+            for y in range(max(0, row - gap), min(size, row + gap + 1)):
+                for x in range(max(0, column - gap), min(size, column + gap + 1)):
+                    if two[y, x] > DARK:
+                        return False
+    return True
 
 
 @compiled

@@ -2,6 +2,7 @@
 
 import math
 
+from piste.errors import field_error
 from piste.values import option, value
 
 PADDLES = {"easy": 6, "intermediate": 9, "hard": 14}
@@ -27,8 +28,9 @@ class PathfinderImages:
     canvas has 32 pixels. A contour is a chain of *paddles*, short strokes with gaps. With
     $u = \max(1, \lfloor N/32 \rceil)$ for a canvas of $N$ pixels, all lengths in a chain
     are multiples of $u$; where a canvas is not $32u$ pixels wide, contours have more
-    or fewer paddles in proportion, so that every canvas is equally full. A paddle is in
-    the way of others once the next one of its contour is drawn, so that contours keep
+    or fewer paddles in proportion. A small canvas is the fuller one all the same (ink on
+    0.21 of 16×16 pixels, 0.13 of 32×32), because strokes do not become thinner. A paddle is
+    in the way of others once the next one of its contour is drawn, so that contours keep
     apart, but may touch or cross where their newest paddles meet, as in the original.
     """
 
@@ -49,6 +51,30 @@ class PathfinderImages:
     There, a kernel was one pixel off, so that on 32 pixels the first contour and every
     distractor begin up-left (-150° to -121°), and distractors are 4/3 as bright.
     """
+
+    balanced: bool = option(default=False)
+    """Whether to choose scenes so that the places of the markers tell nothing.
+
+    As drawn, the two positions alone give the label in two of three images, here and in
+    the original. See :mod:`~piste.datasets.pathfinder.balanced`.
+    """
+    paddles: int = option(default=0, minimum=0, maximum=100)
+    """Paddles in each of the two contours; 0 takes those of the difficulty."""
+    marker_radius: float = option(default=1.5, greater_than=0, maximum=8)
+    """Radius of a marker, in units of $u$ pixels."""
+    marker_distance: float = option(default=0.0, minimum=0)
+    """The least distance of the two markers, in pixels."""
+    gap: int = option(default=0, minimum=0, maximum=8)
+    """Dark pixels between the two contours; 0 lets them touch, as in the original."""
+    brightness: float = option(default=0.9, greater_than=0, maximum=1)
+    """How bright the strokes of a contour are at most, where a marker is 1."""
+
+    def __post_init__(self):
+        if self.contour_paddles < 1:
+            raise field_error("paddles", self.paddles, "must be at least 1")
+        if self.balanced and self.quirks:
+            expected = "has cues that balancing is to remove; must be false"
+            raise field_error("quirks", self.quirks, expected)
 
     @property
     def unit(self) -> int:
@@ -71,9 +97,9 @@ class PathfinderImages:
         return self.unit
 
     @property
-    def marker_radius(self) -> float:
-        """Radius of a marker, $3u/2$ pixels."""
-        return 1.5 * self.unit
+    def marker_pixels(self) -> float:
+        """Radius of a marker in pixels."""
+        return self.marker_radius * self.unit
 
     @property
     def seed_distance(self) -> int:
@@ -81,14 +107,15 @@ class PathfinderImages:
         return 7 * self.canvas // 32
 
     @property
-    def paddles(self) -> int:
+    def contour_paddles(self) -> int:
         """Paddles in each of the two contours."""
-        return _rounded(PADDLES[self.difficulty] * self.canvas / (32 * self.unit))
+        by_difficulty = PADDLES[self.difficulty] * self.canvas / (32 * self.unit)
+        return self.paddles or _rounded(by_difficulty)
 
     @property
     def distractor_paddles(self) -> int:
         """Paddles of a distractor: a third of a contour's, and at least 2."""
-        return max(2, self.paddles // 3)
+        return max(2, self.contour_paddles // 3)
 
     @property
     def attempts(self) -> int:
@@ -97,11 +124,11 @@ class PathfinderImages:
 
     @property
     def contrast(self) -> float:
-        """Brightness of a contour's strokes, which at $u = 1$ have a peak of 0.6.
+        """What the strokes of a contour are multiplied by.
 
-        It brings them to 0.9 of a marker on every canvas.
+        Those of one pixel have a peak of 0.6 after resizing, wider ones of 1.
         """
-        return 1.5 if self.unit == 1 else 0.9
+        return self.brightness / (0.6 if self.unit == 1 else 1.0)
 
     @property
     def distractor_contrast(self) -> float:

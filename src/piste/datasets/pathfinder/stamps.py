@@ -83,7 +83,7 @@ def marker(
     """A disc on an otherwise empty canvas; many images have one at the same place."""
     rows, columns = np.ogrid[: SCALE * settings.canvas, : SCALE * settings.canvas]
     away = (rows - SCALE * row) ** 2 + (columns - SCALE * column) ** 2
-    inside = away <= (SCALE * settings.marker_radius) ** 2
+    inside = away <= (SCALE * settings.marker_pixels) ** 2
     return resized(_white(inside), settings.canvas)
 
 

@@ -1,5 +1,6 @@
 """All tables of the paper, in the order of its page."""
 
+from . import coverage
 from .results import descent_on_w, random_weights, value_alone
 from .results.theorem_1 import (
     first_perfect_times,
@@ -11,6 +12,7 @@ from .results.theorem_1 import (
 from .results.theorem_2 import all_sequences, short_sequences, support
 
 TABLES = (
+    *coverage.TABLES,
     *first_perfect_times.TABLES,
     *repetition.TABLES,
     *unseen_sequences.TABLES,

@@ -146,19 +146,19 @@ _COMMON = (
         RegressionView.gradient_norm,
     ),
     Probe(
-        "feature_least",
+        "feature_min",
         r"$\sigma_{min}(B_t)$",
         "least singular value of the features; 0 below what an SVD resolves",
         lambda view: view.feature_values()[-1],
     ),
     Probe(
-        "feature_largest",
+        "feature_max",
         r"$\sigma_{max}(B_t)$",
         "largest singular value of the features",
         lambda view: view.feature_values()[0],
     ),
     Probe(
-        "query_jacobian_least",
+        "query_jacobian_min",
         r"$\sigma_{min}(J_Q)$",
         "least singular value of the outputs' Jacobian in the query matrices; 0 below "
         "what an SVD resolves",
@@ -166,7 +166,7 @@ _COMMON = (
         along=RARELY,
     ),
     Probe(
-        "query_jacobian_largest",
+        "query_jacobian_max",
         r"$\sigma_{max}(J_Q)$",
         "largest singular value of the outputs' Jacobian in the query matrices",
         lambda view: view.jacobian_values(("query",))[0],

@@ -37,7 +37,7 @@ def lines(tables: dict[str, tuple[str, pd.DataFrame]]) -> list:
         output += [plain_table(heads, _real(tables["real"][1])), ""]
     for name, (words, frame) in tables.items():
         if name.startswith("landscape-"):
-            heads = (f"  {words}", "softmax", "gaussian", "lower in", "p (two-sided)")
+            heads = (f"  {words}", "window", "effect", "difference", "lower in", "p")
             output += [plain_table(heads, _landscape(frame)), ""]
     return output
 
@@ -55,15 +55,19 @@ def _real(frame: pd.DataFrame) -> list[tuple[str, ...]]:
 
 
 def _landscape(frame: pd.DataFrame) -> list[tuple[str, ...]]:
+    """What the kernel and its normalisation change, over all windows together."""
+    together = frame.window == frame.window.iloc[-1]
+    rows = frame.loc[together & (frame.weights == "trained")]
     return [
         (
             f"  {row['metric']}",
-            f"{row['softmax']:.3g}",
-            f"{row['gaussian']:.3g}",
+            row["window"],
+            f"{row['effect']}: {row['kernel']} against {row['reference']}",
+            f"{row['median difference']:+.3g}",
             row["lower in models"],
             f"{row['p (two-sided sign test)']:.2g}",
         )
-        for row in frame.to_dict("records")
+        for row in rows.to_dict("records")
     ]
 
 

@@ -86,23 +86,23 @@ def requirements(constants: Any) -> dict[str, Any]:
     """
     return {
         WIDE: is_wide(constants),
-        FULL_RANK: constants.head_output_least > 0,
-        RESOLVED: constants.feature_least > constants.feature_resolution,
+        FULL_RANK: constants.head_output_min > 0,
+        RESOLVED: constants.feature_min > constants.feature_resolution,
     }
 
 
 class ConvergenceTheorem(eqx.Module):
     r"""Theorem 1: $f(M_t) \leq (1-\eta\beta)^t f(M_0)$, with both readings of β."""
 
-    feature_least: Float[Array, ""]
+    feature_min: Float[Array, ""]
     r"""$\sigma_{min}(B_0)$; zero below the resolution."""
     feature_resolution: Float[Array, ""]
     r"""The smallest singular value of $B_0$ that an SVD can tell from zero."""
-    head_output_least: Float[Array, ""]
+    head_output_min: Float[Array, ""]
     r"""$\min_h\sigma_{min}(W_h^O)$."""
-    stacked_output_least: Float[Array, ""]
+    stacked_output_min: Float[Array, ""]
     r"""$\sigma_{min}$ of all heads' $W^O$ stacked on top of each other."""
-    jacobian_largest: Float[Array, ""]
+    jacobian_max: Float[Array, ""]
     r"""$\sigma_{max}(J_0)$, the Jacobian of all outputs in the trained matrices."""
     initial_loss: Float[Array, ""]
     rows: int = eqx.field(static=True)
@@ -115,17 +115,17 @@ class ConvergenceTheorem(eqx.Module):
     @property
     def rate(self) -> Float[Array, "*batch"]:
         r"""$\beta = \min_h\sigma^2_{min}(W_h^O)\,\sigma^2_{min}(B_0)$: the valid one."""
-        return (self.head_output_least * self.feature_least) ** 2
+        return (self.head_output_min * self.feature_min) ** 2
 
     @property
     def stacked_rate(self) -> Float[Array, "*batch"]:
         r"""$\sigma^2_{min}(W^O)\,\sigma^2_{min}(B_0)$ with $W^O$ stacked, as printed."""
-        return (self.stacked_output_least * self.feature_least) ** 2
+        return (self.stacked_output_min * self.feature_min) ** 2
 
     @property
     def learning_rate(self) -> Float[Array, "*batch"]:
         r"""$\eta = \frac12/\sigma^2_{max}(J_0)$."""
-        return STEP_FRACTION / self.jacobian_largest**2
+        return STEP_FRACTION / self.jacobian_max**2
 
     @property
     def reach(self) -> Float[Array, "*batch"]:
@@ -154,11 +154,11 @@ class ConvergenceTheorem(eqx.Module):
     def conditions(self) -> tuple[Condition, ...]:
         """All conditions of the theorem, with the numbers on both sides."""
         met = {name: bool(flag) for name, flag in requirements(self).items()}
-        least, limit = float(self.feature_least), float(self.feature_resolution)
+        least, limit = float(self.feature_min), float(self.feature_resolution)
         return (
             inequality(WIDE, self.columns, self.rows, met[WIDE]),
             inequality("d ≥ o", self.width, self.outputs, self.width >= self.outputs),
-            inequality(FULL_RANK, float(self.head_output_least), 0, met[FULL_RANK]),
+            inequality(FULL_RANK, float(self.head_output_min), 0, met[FULL_RANK]),
             inequality(RESOLVED, least, limit, met[RESOLVED]),
         )
 
@@ -172,11 +172,11 @@ def convergence_theorem(
     values = singular_values(b)
     by_output = weights.output.swapaxes(-1, -2)
     return ConvergenceTheorem(
-        feature_least=_least_over_rows(values, b.shape),
+        feature_min=_least_over_rows(values, b.shape),
         feature_resolution=resolution(values[0], b.shape),
-        head_output_least=jax.vmap(least_singular_value)(by_output).min(),
-        stacked_output_least=least_singular_value(jnp.concatenate(by_output, -1)),
-        jacobian_largest=jacobian_values(function, weights, data, names)[0],
+        head_output_min=jax.vmap(least_singular_value)(by_output).min(),
+        stacked_output_min=least_singular_value(jnp.concatenate(by_output, -1)),
+        jacobian_max=jacobian_values(function, weights, data, names)[0],
         initial_loss=squared_loss(function, weights, data),
         rows=b.shape[0],
         columns=b.shape[1],
@@ -188,9 +188,9 @@ def convergence_theorem(
 class QueryTheorem(eqx.Module):
     r"""Theorem 2: the constants that decide whether training $W^Q$ alone converges."""
 
-    jacobian_least: Float[Array, ""]
+    jacobian_min: Float[Array, ""]
     r"""$\sigma_{min}(J_Q)$ at the start, over the outputs; zero below the resolution."""
-    jacobian_largest: Float[Array, ""]
+    jacobian_max: Float[Array, ""]
     r"""$\sigma_{max}(J_Q)$ at the start."""
     initial_loss: Float[Array, ""]
     largest_share: Float[Array, ""]
@@ -199,12 +199,12 @@ class QueryTheorem(eqx.Module):
     @property
     def rate(self) -> Float[Array, "*batch"]:
         r"""$\beta = \sigma^2_{min}(J_Q)$: a step shrinks $f$ by $1-\eta\beta$ or more."""
-        return self.jacobian_least**2
+        return self.jacobian_min**2
 
     @property
     def reach(self) -> Float[Array, "*batch"]:
         r"""$\sqrt{2f_0}/\sigma_{min}(J_Q)$: the farthest that $W^Q$ moves while β holds."""
-        return jnp.sqrt(2 * self.initial_loss) / self.jacobian_least
+        return jnp.sqrt(2 * self.initial_loss) / self.jacobian_min
 
     def bound(
         self, learning_rate: float, steps: Int[Array, " step"]
@@ -213,9 +213,9 @@ class QueryTheorem(eqx.Module):
         return self.initial_loss * shrinkage(learning_rate * self.rate, steps)
 
 
-def least_squared_gradient(jacobian_least: Any, loss: Any) -> Any:
+def least_squared_gradient(jacobian_min: Any, loss: Any) -> Any:
     r"""$2\sigma^2_{min}(J_Q) f$, the lower bound of $\|\nabla f\|^2$; any arrays."""
-    return 2 * jacobian_least**2 * loss
+    return 2 * jacobian_min**2 * loss
 
 
 def query_theorem(
@@ -230,8 +230,8 @@ def query_theorem(
     # A Gaussian query far from all keys has no attention: its share is then 0, not NaN.
     total = jnp.maximum(size.sum(-1), jnp.finfo(size.dtype).tiny)
     return QueryTheorem(
-        jacobian_least=values[-1] if full else jnp.zeros_like(values[-1]),
-        jacobian_largest=values[0],
+        jacobian_min=values[-1] if full else jnp.zeros_like(values[-1]),
+        jacobian_max=values[0],
         initial_loss=squared_loss(function, weights, data),
         largest_share=(size.max(-1) / total).mean(),
     )

@@ -37,5 +37,7 @@ PAPER = Paper(
         "shared": Preset("noise with a direction that all samples share", "~4 s"),
         "mnist": Preset("3 against 7 with a noise token, SNR 0.35", "~10 s"),
         "digits": Preset("the same with 8×8 digits, no download", "~5 s"),
+        "patches": Preset("a small transformer on patches of digits, Adam", "~10 s"),
+        "cnn": Preset("a small CNN on the same digits, Adam", "~5 s"),
     },
 )

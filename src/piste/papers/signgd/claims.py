@@ -2,6 +2,7 @@
 
 from .results import (
     adam,
+    background,
     image_generalisation,
     persistence,
     stage_1,
@@ -10,6 +11,7 @@ from .results import (
     stage_4_alignment,
     stage_4_attention,
     stage_order,
+    stage_rules,
     synthetic_generalisation,
     table_1,
     theorem,
@@ -30,4 +32,6 @@ CLAIMS = (
     *synthetic_generalisation.CLAIMS,
     *image_generalisation.CLAIMS,
     *persistence.CLAIMS,
+    *stage_rules.CLAIMS,
+    *background.CLAIMS,
 )

@@ -6,11 +6,13 @@ import math
 from piste.experiment import Experiment, Schedule
 from piste.rules import GD, Adam, NormalisedGD, SignGD
 
-from .models import Stack, TwoLayer
-from .tasks import NoisyImages, SignalNoise
+from .models import PatchTransformer, SmallCNN, Stack, TwoLayer
+from .tasks import LabelledDigits, NoisyImages, SignalNoise
 
 NOISE_SCALE = 2.0
 """Expected noise norm on which rules are compared; the signal's norm gives the SNR."""
+SMALLER_RATE = 2e-4
+"""Learning rate of sign descent at d = 500."""
 
 
 def stages() -> Experiment:
@@ -81,7 +83,7 @@ def smaller() -> Experiment:
     The paper's model at d = 500, beside which the variants below are judged.
     """
     task = SignalNoise(dimension=500, noise_coordinates=50, test_samples=1000)
-    return Experiment(task=task, model=Stack(), rule=SignGD(learning_rate=2e-4))
+    return Experiment(task=task, model=Stack(), rule=SignGD(learning_rate=SMALLER_RATE))
 
 
 def heads() -> Experiment:
@@ -141,3 +143,24 @@ def digits() -> Experiment:
     """
     task = NoisyImages(dataset="digits", samples=20, snr=0.7)
     return dataclasses.replace(mnist(), task=task)
+
+
+def patches() -> Experiment:
+    """``piste run signgd/patches``: about 10 s, no download.
+
+    A small transformer on 2×2 patches of 8×8 digits, ten classes, full batch, Adam: the
+    training loss falls below 0.01.
+    """
+    return Experiment(
+        task=LabelledDigits(train_samples=128),
+        model=PatchTransformer(dimension=16, hidden=32),
+        rule=Adam(learning_rate=0.01),
+        steps=120,
+        record=Schedule(every=12, test_every=5, chunk=5),
+        precision="float32",
+    )
+
+
+def cnn() -> Experiment:
+    """``piste run signgd/cnn``: about 5 s, no download. The same with a small CNN."""
+    return dataclasses.replace(patches(), model=SmallCNN())

@@ -7,12 +7,20 @@ from typing import Any
 from piste.experiment import Experiment, Schedule
 from piste.papers import data_at_hand
 from piste.reproduction import RunStudy, Study, SweepStudy
-from piste.rules import GD, Adam, SignGD
+from piste.rules import GD, AbstractRule, Adam, Lion, Muon, SignGD, SignMomentum
 from piste.sweeps import Sweep
 from piste.values import override
 
 from . import presets
-from .study_names import COMPARED_RULES, VARIANTS
+from .models import TwoLayer
+from .study_names import (
+    BACKGROUND_BATCHES,
+    BACKGROUND_MODELS,
+    COMPARED_RULES,
+    STAGE_RULES,
+    VARIANTS,
+)
+from .tasks import SignalNoise
 from .thresholds import MATCHED_LOSS
 
 # --- what is varied -------------------------------------------------------------------
@@ -30,6 +38,19 @@ IMAGE_SNRS = {
 """SNR on noisy images, by data set."""
 SPARSITIES = ((25, 250), (50, 500), (100, 1000), (200, 2000), (400, 4000))
 """s and d: coordinates are shared by as many samples whatever s is."""
+IMAGE_SEEDS = 8
+"""Seeds of noisy images: three do not tell GD's error, which varies with the images."""
+BACKGROUND_RATES = {
+    "gd": (0.03, 0.1, 0.3, 1.0, 3.0),
+    "momentum": (0.01, 0.03, 0.1, 0.3, 1.0),
+    "signgd": (0.001, 0.003, 0.01, 0.03, 0.1),
+    "sign-momentum": (0.001, 0.003, 0.01, 0.03, 0.1),
+    "adam": (0.001, 0.003, 0.01, 0.03, 0.1, 0.3),
+    "lion": (0.001, 0.003, 0.01, 0.03, 0.1, 0.3),
+}
+"""Learning rates of each rule on a CNN and on a transformer, half a decade apart."""
+BACKGROUND_SEEDS = 8
+"""Seeds there: the first three choose a rate, the others compare the rules."""
 
 # --- what is kept ---------------------------------------------------------------------
 
@@ -61,6 +82,8 @@ def studies(quick: bool) -> tuple[Study, ...]:
         *snr_studies(),
         *_image_studies(),
         *_variant_studies(),
+        *_stage_rule_studies(),
+        background_study(),
     )
 
 
@@ -184,9 +207,12 @@ def _image_study(data: str, rule: str, base: Experiment) -> Study:
     return SweepStudy(
         f"{data}-{rule}",
         f"noisy {data} against SNR, {rule}",
-        Sweep(dataclasses.replace(base, rule=rules[rule]), axes | {"seed": range(3)}),
+        Sweep(
+            dataclasses.replace(base, rule=rules[rule]),
+            axes | {"seed": range(IMAGE_SEEDS)},
+        ),
         probes=OUTCOME_PROBES,
-        batch=3,
+        batch=4,
         stop_below=MATCHED_LOSS,
         needs_data=True,
     )
@@ -203,4 +229,56 @@ def _variant_studies() -> tuple[Study, ...]:
             batch=3,
         )
         for name, title in VARIANTS.items()
+    )
+
+
+def _stage_rule_studies() -> tuple[Study, ...]:
+    """The paper's model at d = 500 under other rules; Muon decomposes every matrix."""
+    base = dataclasses.replace(presets.smaller(), model=TwoLayer())
+    return tuple(
+        SweepStudy(
+            name,
+            f"do the stages persist: {STAGE_RULES[name]}",
+            Sweep(dataclasses.replace(base, rule=rule), {"seed": range(3)}),
+            probes=STAGE_PROBES,
+            batch=3,
+            by_name=isinstance(rule, Muon),
+        )
+        for name, rule in _stage_rules(base).items()
+    )
+
+
+def _stage_rules(base: Experiment) -> dict[str, AbstractRule]:
+    """Rules that all move a neuron by one length: SignGD's step times √d."""
+    step = presets.SMALLER_RATE
+    task = base.task
+    assert isinstance(task, SignalNoise)
+    length = step * task.dimension**0.5
+    return {
+        "smaller-signgd": SignGD(step),
+        "smaller-sign-momentum": SignMomentum(step),
+        "smaller-lion": Lion(step),
+        "smaller-muon-plain": Muon(length, decay=0.0),
+        "smaller-muon": Muon(length),
+    }
+
+
+def background_study() -> SweepStudy:
+    """Six rules over learning rates on a transformer and on a CNN: about 10 minutes."""
+    rates = [
+        (rule, rate) for rule in BACKGROUND_RATES for rate in BACKGROUND_RATES[rule]
+    ]
+    axes = {
+        "model": tuple(BACKGROUND_MODELS),
+        "task.batch": tuple(BACKGROUND_BATCHES),
+        "rule, rule.learning_rate": rates,
+        "seed": range(BACKGROUND_SEEDS),
+    }
+    return SweepStudy(
+        "background",
+        "rules on a transformer and on a CNN, full batch and mini-batch",
+        Sweep(dataclasses.replace(presets.patches(), rule=GD()), axes),
+        probes=("train_loss", "train_accuracy", "test_loss", "test_accuracy"),
+        batch=BACKGROUND_SEEDS,
+        by_name=True,
     )

@@ -99,3 +99,16 @@ LEARNT_ERROR = 0.1
 """Test error at which data count as learnt, to compare the SNR that rules need."""
 MATCHED_LOSS = 0.01
 """Training loss at which rules are compared on images, as they train at other speeds."""
+
+# --- rules on a CNN and on a transformer ----------------------------------------------
+
+TUNING_SEEDS = (0, 1, 2)
+"""Seeds by which a learning rate is chosen; the others compare the rules."""
+MAX_COMPARABLE_RATIO = 2.0
+"""Factor within which two training losses at the last step are comparable.
+
+A rule is better where its loss is lower by more than that."""
+MAX_ACCURACY_DIFFERENCE = 0.02
+"""Difference of test accuracies up to which they are comparable."""
+SMALLEST_LOSS = 1e-6
+"""Training loss below which float32 does not tell losses apart: ten rounding errors."""

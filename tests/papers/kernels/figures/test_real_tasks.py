@@ -60,7 +60,7 @@ def test_captions_speak_of_the_task_that_was_run():
     assert classification_caption(runs).startswith(
         "IMDb, 128 words (softmax, 3 seeds; gaussian, 3"
     )
-    path = {"difficulty": "hard", "canvas": 32}
+    path = {"difficulty": "hard", "canvas": 32, "paddles": 0}
     runs[0].attrs["experiment"] = runs[0].attrs["experiment"] | {"task": path}
     assert classification_caption(runs[:1]).startswith(
         "Pathfinder, hard, 32×32 (softmax, 1 seed)"

@@ -118,10 +118,10 @@ def observed(kernel, form, params):
     return moved | {
         "train_loss": np.array(layer_oracle.loss(kernel, weights, form.data)),
         "gradient_norm": np.linalg.norm(flat),
-        "feature_least": b[-1],
-        "feature_largest": b[0],
-        "query_jacobian_least": q[-1],
-        "query_jacobian_largest": q[0],
+        "feature_min": b[-1],
+        "feature_max": b[0],
+        "query_jacobian_min": q[-1],
+        "query_jacobian_max": q[0],
         "attention": layer_oracle.attention(kernel, weights, first),
     }
 
@@ -165,7 +165,7 @@ def test_the_view_s_hessian_is_that_of_the_form_s_gradient(monkeypatch):
 def test_rare_probes_are_recorded_rarely():
     done = trained()
     rare = {p.name for p in regression_probes("QKV") if p.along == RARELY}
-    assert rare == {"query_jacobian_least", "query_jacobian_largest", "attention"}
+    assert rare == {"query_jacobian_min", "query_jacobian_max", "attention"}
     for name, record in done.records.items():
         assert len(record) == (3 if name in rare else 11)
 

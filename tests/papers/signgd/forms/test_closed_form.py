@@ -19,7 +19,8 @@ from piste.papers.signgd.models import TwoLayerWeights
 from piste.testing import assert_close
 from piste.training import assemble
 from support import reference
-from support.small import small, start
+from support.small import start
+from support.two_token import small
 
 NAMES = ("value_plus", "value_minus", "query", "key")
 SCALES = pytest.mark.parametrize("scale", [1.0, 30.0], ids=["even", "uneven"])

@@ -17,7 +17,8 @@ from piste.papers.signgd.stages import detect
 from piste.store import Store, run_in_memory
 from piste.testing import assert_close
 from support import decimal_stack, reference, stack_oracle
-from support.small import finish, run, small, start
+from support.small import finish, run, start
+from support.two_token import small
 
 WIDTHS = {"model__key_width": 6, "model__value_width": 4}
 VARIANTS = {

@@ -9,7 +9,8 @@ from piste.papers.signgd.models import matrix_form
 from piste.testing import assert_close
 from piste.training import build
 from support import reference
-from support.small import run, small, start
+from support.small import run, start
+from support.two_token import small
 
 torch = pytest.importorskip(
     "torch", reason="PyTorch is not installed; pip install '.[oracle]'"
@@ -23,6 +24,7 @@ ATTENTION = {
     "gaussian-rows": lambda k, q: torch.softmax(-((k - q) ** 2).sum(1) / 2, 0),
     "gaussian-mean": lambda k, q: torch.exp(-((k - q) ** 2).sum(1) / 2) / len(k),
     "linear": lambda k, q: k @ q,
+    "none": lambda k, q: 0 * (k @ q),
 }
 """The weights of one query on the keys, for every kernel."""
 

@@ -13,7 +13,8 @@ from piste.testing import assert_close
 from piste.training import draw
 from piste.values import override
 from support import reference
-from support.small import SMALL, start
+from support.small import start
+from support.two_token import SMALL
 
 SIZE = 20_000
 TASK = SignalNoise(

@@ -7,11 +7,12 @@ import numpy as np
 
 from piste.errors import field_error
 from piste.experiment import Experiment
-from piste.rules import Flow
+from piste.rules import AbstractFlow
 from piste.streams import Stream, stream
 from piste.training import AbstractForm, InitialState, form
 
 from ..models import OneHot, at_permutation
+from ..probes import ListView
 from ..tasks import FEW_SETS, DecisionLists, Instance
 from ..theory import attention_theorem, value_theorem
 from ._base import AbstractPopulation
@@ -61,14 +62,14 @@ def _holds(name: str, experiment: Experiment) -> bool:
         "partitions": symmetric and task.distribution == "iid",
         "support": task.distribution in ("dirichlet", *FEW_SETS),
         "enumeration": True,
-        "monte-carlo": not isinstance(experiment.rule, Flow),
+        "monte-carlo": not isinstance(experiment.rule, AbstractFlow),
     }[name]
 
 
 def _rank(name: str, index: int, experiment: Experiment) -> int | None:
     """The cheapest form that is affordable first, then in the order of the table."""
     cheapest = _cheapest(parts_of(experiment)[0], in_theorem_1(experiment))
-    flow = isinstance(experiment.rule, Flow)
+    flow = isinstance(experiment.rule, AbstractFlow)
     if cheapest == "monte-carlo" and flow and experiment.form == "auto":
         message = "the flow needs an exact loss, which is too costly for this task"
         raise field_error("rule", "flow", f"{message}; must be a discrete rule")
@@ -125,5 +126,6 @@ for _index, _name in enumerate(PREFERRED):
         rank=functools.partial(_rank, _name, _index),
         draw=_draw,
         needs=list_needs,
+        views=ListView,
         own_weights=_name in ("enumeration", "support"),
     )(functools.partial(_build, _name))

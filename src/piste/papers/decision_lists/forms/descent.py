@@ -18,11 +18,22 @@ from jaxtyping import Array, Float, PyTree
 
 from piste.probes import Probe, hessian_extremes
 from piste.rules import GD
-from piste.training import AbstractForm, Chunk, Plan, System, train
+from piste.training import (
+    AbstractForm,
+    Chunk,
+    Plan,
+    Stop,
+    System,
+    at_rates,
+    train,
+)
 
 from ..models import OneHotWeights
 from .flow_problem import FlowData
 from .listed import ListedPopulation
+
+CHUNK = 8
+"""Steps between two looks at whether all labels are right: many descents end at once."""
 
 
 class AbstractLoss(eqx.Module):
@@ -198,29 +209,42 @@ def descend_at(
     objective: AbstractLoss, params: Any, learning_rate: float, limit: int
 ) -> Descent:
     """Descend at a learning rate until all labels are right, at most ``limit`` steps."""
-    curvatures, margins, states = [], [], params
-    for chunk in descent_states(objective, params, learning_rate, limit):
-        curvature, margin = (
-            float(chunk.records[p][0]) for p in ("curvature", "margin")
-        )
-        curvatures.append(curvature)
-        margins.append(margin)
-        states = chunk.state.params
-        # A descent that left the finite numbers is not perfect, whatever its margin.
-        finite = math.isfinite(curvature)
-        if not finite or margin > 0:
-            break
-    reached = len(margins) - 1 if finite and margin > 0 else None
-    return Descent(learning_rate, reached, tuple(curvatures), tuple(margins), states)
+    chunks = [*_descent(objective, params, learning_rate, limit, CHUNK, _has_ended)]
+    curvatures, margins = (
+        np.concatenate([chunk.records[name] for chunk in chunks])
+        for name in ("curvature", "margin")
+    )
+    # A descent that left the finite numbers is not perfect, whatever its margin.
+    perfect = math.isfinite(curvatures[-1]) and margins[-1] > 0
+    return Descent(
+        learning_rate,
+        len(margins) - 1 if perfect else None,
+        tuple(curvatures.tolist()),
+        tuple(margins.tolist()),
+        chunks[-1].state.params,
+    )
+
+
+def _has_ended(records: dict[str, np.ndarray]) -> np.ndarray:
+    return ~np.isfinite(records["curvature"]) | (records["margin"] > 0)
 
 
 def descent_states(
     objective: AbstractLoss, params: Any, learning_rate: float, limit: int
 ) -> Iterator[Chunk]:
     """Descend step by step, from step 0 on; curvature and margin at each of them."""
-    # An array is not checked: a rate that is no number leads to an outcome, not an error.
-    rate = jnp.asarray(learning_rate)
-    rule = eqx.tree_at(lambda rule: rule.learning_rate, GD(), rate)
+    return _descent(objective, params, learning_rate, limit, chunk=1, stop=None)
+
+
+def _descent(
+    objective: AbstractLoss,
+    params: Any,
+    learning_rate: float,
+    limit: int,
+    chunk: int,
+    stop: Stop | None,
+) -> Iterator[Chunk]:
+    rule = at_rates(GD(), jnp.asarray(learning_rate))
     system = System(DescentForm(objective, params), rule)
-    plan = Plan(np.arange(limit + 1), np.zeros(limit + 1, bool), 1)
-    return train(system, plan, system.start())
+    plan = Plan(np.arange(limit + 1), np.zeros(limit + 1, bool), chunk)
+    return train(system, plan, system.start(), stop=stop)

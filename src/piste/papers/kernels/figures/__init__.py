@@ -2,6 +2,7 @@
 
 from . import (
     bounds,
+    images,
     kernel_functions,
     landscapes,
     real_tasks,
@@ -20,6 +21,7 @@ FIGURES = (
     theorem_1.SCALE,
     *theorem_2.FIGURES,
     *real_tasks.FIGURES,
+    *images.FIGURES,
     *landscapes.FIGURES,
 )
 

@@ -1,4 +1,4 @@
-"""Loss surfaces: all models in two numbers, and the first pair of surfaces."""
+"""Loss surfaces: all models in three numbers, and the surfaces of the first model."""
 
 from collections.abc import Callable
 
@@ -6,57 +6,64 @@ import pandas as pd
 import xarray as xr
 
 from piste.figures import Picture, landscape
-from piste.landscape import HEADLINE, comparable, metrics_table
+from piste.landscape import HEADLINE, comparable
 from piste.reproduction import Evidence, Figure
 
-from ..results.landscapes import STUDIES, surveyed_task
+from ..results.landscapes import STUDIES, WEIGHTS, measured_surfaces, surveyed_task
 
 
-def _figures(study: str) -> tuple[Figure, Figure, Figure]:
-    """All models in two numbers; and the first pair of surfaces, from above and bent."""
+def _figures(study: str) -> tuple[Figure, ...]:
+    """All models in three numbers, for either weights; and one model's surfaces."""
 
-    def models(evidence: Evidence) -> Picture | None:
-        matched = comparable(evidence.surfaces(study))
-        if not matched:
-            return None
-        table = metrics_table(matched)
-        return landscape.pairs(table, HEADLINE, _pairs_caption(study, table))
+    def models(weights: str) -> Callable[[Evidence], Picture | None]:
+        def draw(evidence: Evidence) -> Picture | None:
+            table = measured_surfaces(evidence, study)
+            if weights not in set(table.weights):
+                return None
+            caption = _models_caption(study, table, weights)
+            return landscape.by_kernel(table, HEADLINE, caption, weights)
 
-    def first_pair(draw: Callable[[xr.Dataset, str], Picture]):
+        return draw
+
+    def first_model(draw: Callable[..., Picture]):
         def draw_first(evidence: Evidence) -> Picture | None:
             matched = comparable(evidence.surfaces(study))
             if not matched:
                 return None
-            return draw(matched[0], _surfaces_caption(study, matched[0]))
+            window = str(matched[0].window.values[-1])
+            caption = _surfaces_caption(study, matched[0], window)
+            return draw(matched[0], caption, weights="trained", window=window)
 
         return draw_first
 
     return (
-        Figure(study, models, needs=(study,)),
-        Figure(f"{study}-contours", first_pair(landscape.contours), needs=(study,)),
-        Figure(f"{study}-surfaces", first_pair(landscape.surfaces), needs=(study,)),
+        Figure(study, models("trained"), needs=(study,)),
+        Figure(f"{study}-swapped", models("swapped"), needs=(study,)),
+        Figure(f"{study}-contours", first_model(landscape.contours), needs=(study,)),
+        Figure(f"{study}-surfaces", first_model(landscape.surfaces), needs=(study,)),
     )
 
 
-def _pairs_caption(study: str, table: pd.DataFrame) -> str:
-    planes = table.groupby("model").direction.nunique()
+def _models_caption(study: str, table: pd.DataFrame, weights: str) -> str:
+    planes = table[table.weights == weights].groupby("model").direction.nunique()
     models = f"{len(planes)} model" + ("s" if len(planes) != 1 else "")
     each = f"{planes.min()}" if planes.min() == planes.max() else "some"
     return (
-        f"{surveyed_task(study)}. How rough the loss is around the weights after both "
-        f"stages: each line is one of {models} (the median over {each} "
-        f"{'plane' if each == '1' else 'planes'}), solid where the Gaussian kernel is the "
-        "smoother; thick is the median of the models."
+        f"{surveyed_task(study)}; {WEIGHTS[weights]}. How rough the loss is where it has "
+        "risen by given shares of the loss before training: each thin line is one of "
+        f"{models} (the median over {each} {'plane' if each == '1' else 'planes'}), thick "
+        "is the median of the models. From softmax to gaussian-rows only the kernel "
+        "changes, from there to gaussian only the normalisation."
     )
 
 
-def _surfaces_caption(study: str, surfaces: xr.Dataset) -> str:
+def _surfaces_caption(study: str, surfaces: xr.Dataset, window: str) -> str:
     first, second = (name.replace("$", "") for name in surfaces.attrs["labels"])
     return (
         f"{surveyed_task(study)}. Loss on fixed training data along a direction in {first} "
-        f"and one in {second}, centred at matched loss; model of seed "
-        f"{surfaces.attrs['model']}, plane {surfaces.attrs['direction']}. "
-        f"{landscape.describe(surfaces)}"
+        f"and one in {second}, centred at matched loss, {window} of the loss before "
+        f"training; model of seed {surfaces.attrs['model']}, plane "
+        f"{surfaces.attrs['direction']}. {landscape.describe(surfaces)}"
     )
 
 

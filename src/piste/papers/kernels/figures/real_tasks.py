@@ -1,4 +1,4 @@
-"""Training of classifiers on real tasks, kernels side by side, and images of Pathfinder."""
+"""Training of classifiers on real tasks, kernels side by side."""
 
 import itertools
 from collections.abc import Sequence
@@ -7,11 +7,8 @@ import pandas as pd
 import xarray as xr
 
 from piste.claims import Group, by_experiment
-from piste.experiment import Experiment
-from piste.figures import GREEN, PINK, Picture, canvas, pathfinder, styled
+from piste.figures import GREEN, PINK, Picture, canvas, styled
 from piste.reproduction import Evidence, Figure
-from piste.tasks import Pathfinder
-from piste.values import from_json
 
 from ..results.cells import kernel_of
 from ..results.real_tasks.runs import TASKS, task_words
@@ -114,21 +111,4 @@ def _curves(task: str) -> Figure:
     return Figure(task, draw, needs=(task,))
 
 
-def _draw_images(evidence: Evidence) -> Picture | None:
-    if not evidence.runs("pathfinder"):
-        return None
-    run = evidence.runs("pathfinder")[0]
-    experiment = from_json(Experiment, run.attrs["experiment"])
-    task = experiment.task
-    assert isinstance(task, Pathfinder)
-    caption = (
-        f"Pathfinder on {task.canvas}×{task.canvas} pixels: do the two markers (ringed) "
-        f"lie on one contour? The runs have {task_words(run.attrs['experiment']['task'])}."
-    )
-    return pathfinder(task.images, caption, seed=experiment.seed)
-
-
-FIGURES = (
-    *(_curves(task) for task in TASKS),
-    Figure("images", _draw_images, ("pathfinder",)),
-)
+FIGURES = tuple(_curves(task) for task in TASKS)

@@ -158,12 +158,12 @@ def singular_values(
     for name, data in queries.items():
         colour, _, dashes, _ = KERNEL_LOOKS[name]
         limit = data.jacobian_resolution
-        shown = data.jacobian_least.where(data.jacobian_least > limit, limit)
+        shown = data.jacobian_min.where(data.jacobian_min > limit, limit)
         band(panels[0], data.gradient_norm, colour, dashes, name)
         band(panels[1], shown, colour, dashes, name)
         panels[1].plot(limit.step, limit.median("cell"), color=BLACK, ls=":", lw=1)
         rows.append(_long(data.gradient_norm, "gradient_norm", name))
-        rows.append(_long(shown, "jacobian_least", name))
+        rows.append(_long(shown, "jacobian_min", name))
         rows.append(_long(limit, "jacobian_resolution", name))
     panels[0].set(ylabel=r"$\|\nabla f(M_t)\|$", yscale="log")
     panels[1].set(ylabel=r"$\sigma_{\min}(J_Q)$", yscale="log")
@@ -171,8 +171,8 @@ def singular_values(
         panel.set_title("Theorem 2: $W^Q$ alone")
     for name, run in runs.items():
         colour, _, dashes, _ = KERNEL_LOOKS[name]
-        panels[2].plot(run.step, run.feature_least, color=colour, ls=dashes)
-        rows.append(_long(run.feature_least, "feature_least", name))
+        panels[2].plot(run.step, run.feature_min, color=colour, ls=dashes)
+        rows.append(_long(run.feature_min, "feature_min", name))
     if runs:
         panels[2].set(ylabel=r"$\sigma_{\min}(B_t)$", yscale="log")
         panels[2].set_title("Theorem 1: $W^Q, W^K, W^V$")

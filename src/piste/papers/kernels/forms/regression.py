@@ -40,6 +40,7 @@ def _draw_initial_state(experiment: Experiment, loaded) -> InitialState:
     for_model=KernelLayer,
     draw=_draw_initial_state,
     needs=regression_needs,
+    views=RegressionView,
 )
 class RegressionForm(AbstractForm):
     """The trained matrices as parameters; all others keep their initial values."""

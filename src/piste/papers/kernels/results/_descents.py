@@ -7,7 +7,6 @@ training here: a draw does not depend on the kernel, nor constants on what is tr
 import dataclasses
 import functools
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -17,7 +16,7 @@ from piste.attention import KERNELS, softmax
 from piste.experiment import Schedule
 from piste.probes import Probe
 from piste.rules import GD
-from piste.training import Plan, System, train_cells
+from piste.training import Plan, System, at_rates, train_cells
 
 from ..forms import RegressionForm
 from ..models import (
@@ -130,8 +129,7 @@ def descend(
     """Train all seeds by gradient descent, each with its own η; measure at some steps."""
     data, weights = start
     form = RegressionForm(weights, data, kernel, train)
-    rates = jnp.asarray(learning_rates)
-    rule = eqx.tree_at(lambda rule: rule.learning_rate, GD(), rates)
+    rule = at_rates(GD(), learning_rates)
     names = tuple(probe.name for probe in probes)
     system = System(form, rule, only=names, brought=probes)
     plan = Plan(times, np.zeros(times.size, bool), times.size)

@@ -17,9 +17,6 @@ from ..presets import COMPARED_KERNELS
 from ..theory import WIDE, is_wide
 from ..thresholds import MIN_SEEDS
 
-FORMAT = 3
-"""Raised when parts hold other numbers, so that older parts are not taken for these."""
-
 
 def check_not_empty(**fields: tuple) -> None:
     """Refuse fields of several values that have none."""

@@ -16,15 +16,18 @@ from piste.training import draw
 from .. import presets
 from ..overview import overview
 from ..results.adam import adam_name, beta_table, cells_by_betas
+from ..results.background import background_table, tune_rules
 from ..results.image_generalisation import image_table
 from ..results.persistence import summarise_variants
+from ..results.stage_rules import summarise_stage_rules
 from ..results.synthetic_generalisation import snr_table
 from ..results.theorem import signal_ratios
 from ..results.training_speed import cells_by_rate
 from ..slides import BOUNDARY_STEPS
 from ..stages import STAGE_ENDS, detect
-from ..study_names import VARIANTS, studies_on
+from ..study_names import STAGE_RULES, VARIANTS, studies_on
 from ..tasks import NoisyImages
+from .background import background, background_gaps
 from .boundaries import snapshots, stage_times, switches
 from .generalisation import (
     against_snr,
@@ -32,8 +35,9 @@ from .generalisation import (
     synthetic_caption,
     what_it_sees,
 )
+from .inner_products import inner_products
 from .loss_bands import losses
-from .rule_comparison import disparity, rules, similarity
+from .rule_comparison import disparity, identity, rules, similarity
 from .sparsity import signal_share
 from .stages import attention, query_key, value_noise
 from .variants import persistence
@@ -64,6 +68,9 @@ def _sparsity(evidence: Evidence) -> Picture:
     return signal_share(*signal_ratios(evidence.dataset("sparsity")))
 
 
+SHOWN_BETAS = ((0.9, 0.9), (0.9, 0.999))
+"""(β₁, β₂) of Adam whose inner products are drawn."""
+
 # --- rules ----------------------------------------------------------------------------
 
 
@@ -77,6 +84,19 @@ def _disparity(evidence: Evidence) -> Picture:
     return disparity(evidence.dataset("signgd"), adam)
 
 
+def _inner_products(evidence: Evidence) -> Picture:
+    """The first seed of SignGD, and of Adam with little and with usual memory."""
+    adam = cells_by_betas(evidence.dataset("adam"))
+    shown = [(betas, cells) for betas, cells in adam if betas in SHOWN_BETAS]
+    columns = [("SignGD", evidence.dataset("signgd"))]
+    columns += [(adam_name(betas), cells) for betas, cells in shown]
+    return inner_products([(name, cells.isel(cell=0)) for name, cells in columns])
+
+
+def _identity(evidence: Evidence) -> Picture:
+    return identity(*evidence.runs("adam-zero"))
+
+
 def _rules(evidence: Evidence) -> Picture:
     by_rate = cells_by_rate(evidence.dataset("gd"))
     gd = [(f"GD {rate:g}", cells) for rate, cells in by_rate.items()]
@@ -88,6 +108,22 @@ def _persistence(evidence: Evidence) -> Picture:
     variants = evidence.once(summarise_variants)
     by_title = {variant.title: variant.boundaries for variant in variants}
     return persistence(by_title)
+
+
+def _stage_rules(evidence: Evidence) -> Picture:
+    summaries = evidence.once(summarise_stage_rules)
+    return persistence({one.title: one.boundaries for one in summaries})
+
+
+# --- the background -------------------------------------------------------------------
+
+
+def _background(evidence: Evidence) -> Picture:
+    return background(evidence.once(tune_rules))
+
+
+def _background_gaps(evidence: Evidence) -> Picture:
+    return background_gaps(background_table(evidence))
 
 
 # --- generalisation -------------------------------------------------------------------
@@ -139,6 +175,8 @@ FIGURES = (
     Figure("snapshots", _of_first(snapshots), _STAGES),
     Figure("losses", _of_all(losses), _STAGES),
     Figure("sparsity", _sparsity, ("sparsity",)),
+    Figure("identity", _identity, ("adam-zero",)),
+    Figure("inner_products", _inner_products, ("signgd", "adam")),
     Figure("similarity", _similarity, ("signgd", "adam")),
     Figure("disparity", _disparity, ("signgd", "adam")),
     Figure("rules", _rules, ("signgd", "gd", "normalised-gd")),
@@ -146,4 +184,7 @@ FIGURES = (
     *_image_figures("mnist", presets.mnist),
     *_image_figures("digits", presets.digits),
     Figure("persistence", _persistence, tuple(VARIANTS)),
+    Figure("stage_rules", _stage_rules, any_of=tuple(STAGE_RULES)),
+    Figure("background", _background, ("background",)),
+    Figure("background_gaps", _background_gaps, ("background",)),
 )

@@ -90,24 +90,64 @@ def disparity(signgd: xr.Dataset, adam: NamedCells) -> Picture:
 
 @styled
 def rules(signgd: xr.Dataset, gd: NamedCells, normalised: xr.Dataset) -> Picture:
-    """Training loss and test error of SignGD, GD at several rates, and normalised GD."""
-    figure, axes = canvas(1, 2, 3.1)
-    loss, error = axes[0]
+    """Training loss, test loss and error of SignGD, GD and normalised GD."""
+    figure, axes = canvas(1, 3, 2.9, width_ratios=(1.35, 1, 1))
+    loss, test, error = axes[0]
     first, last = Curve("SignGD", signgd, BLUE), Curve("norm. GD", normalised, BLACK)
     curves = _coloured(gd)
     data = _draw_losses(loss, [first, *curves, last], lowest=1e-7)
     shown = curves[SHOWN_GD]._replace(dashes="-")
-    for curve in (first, shown, last._replace(dashes=":")):
-        median = curve.cells.test_error.median("cell")
-        look = {"color": curve.colour, "ls": curve.dashes, "label": curve.name}
-        error.plot(median.test_step, median, **look)
-    error.set(xlabel="step $t$", ylabel="test error", ylim=(-0.01, 0.6))
+    tested = (first, shown, last._replace(dashes=":"))
+    losses = _draw_tests(test, tested, "test_loss")
+    errors = _draw_tests(error, tested, "test_error")
+    # Normalised GD goes on far below what the slides compare.
+    test.set(ylabel="test loss $L_D$", yscale="log", ylim=(1e-4, 2))
+    error.set(ylabel="test error", ylim=(-0.01, 0.6))
     error.legend(loc="upper right")
     caption = (
         "SignGD, GD at several learning rates and normalised GD on the same data (SNR ½): "
-        "training loss, and test error (medians over seeds)."
+        "training loss, test loss and test error (medians over seeds; bands are ranges)."
     )
-    return Picture(figure, data, caption)
+    return Picture(figure, pd.concat([data, losses, errors]), caption)
+
+
+def _draw_tests(panel: Axes, curves: Sequence[Curve], probe: str) -> pd.DataFrame:
+    """Draw median and range over seeds of what is tested, and return the medians."""
+    frames = []
+    for name, cells, colour, dashes in curves:
+        series = cells[probe]
+        steps, median = series.test_step, series.median("cell")
+        low, high = series.min("cell"), series.max("cell")
+        panel.fill_between(steps, low, high, color=colour, alpha=0.15, lw=0)
+        panel.plot(steps, median, color=colour, ls=dashes, label=name)
+        frame = pd.DataFrame({"step": steps, probe: median.values})
+        frames.append(frame.assign(rule=name))
+    panel.set_xlabel("step $t$")
+    return pd.concat(frames, ignore_index=True)
+
+
+@styled
+def identity(signgd: xr.Dataset, adam: xr.Dataset) -> Picture:
+    """SignGD and Adam without memory: the same losses."""
+    figure, axes = canvas(1, 2, 2.4)
+    frames = []
+    looks = (
+        (signgd, "SignGD", BLUE, "-", 3.0),
+        (adam, "Adam (0, 0), ε = 0", YELLOW, "--", 1.2),
+    )
+    for run, name, colour, dashes, width in looks:
+        for panel, probe in zip(axes[0], ("train_loss", "test_loss"), strict=True):
+            series = run[probe]
+            time = series[series.dims[0]]
+            look = {"color": colour, "ls": dashes, "lw": width, "label": name}
+            panel.plot(time, series, **look)
+            frame = pd.DataFrame({"step": time.values, "value": series.values})
+            frames.append(frame.assign(series=probe, rule=name))
+    axes[0, 0].set(yscale="log", xlabel="step $t$", ylabel="training loss $L_S$")
+    axes[0, 1].set(xlabel="step $t$", ylabel="test loss $L_D$")
+    axes[0, 1].legend(loc="best")
+    caption = "SignGD (thick), and Adam with β₁ = β₂ = ε = 0 (dashed) on top of it."
+    return Picture(figure, pd.concat(frames, ignore_index=True), caption)
 
 
 def _coloured(settings: NamedCells) -> list[Curve]:

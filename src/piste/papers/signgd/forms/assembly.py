@@ -11,9 +11,10 @@ from piste.experiment import Experiment
 from piste.training import AbstractForm, InitialState, draw_jointly, form
 
 from ..models import Stack, StackWeights, TwoLayer, TwoLayerWeights
+from ..probes import MarginView, TwoTokenView
 from ..tasks import NoisyImages, SignalNoise
 from .needs import two_token_needs
-from .stack import StackForm
+from .stack import StackForm, StackView
 from .support import support_blocks
 from .two_layer import FullForm, GramForm, ReducedWeights, SupportForm
 
@@ -26,23 +27,32 @@ def _has_closed_form(experiment: Experiment) -> bool:
     return model.attention == "softmax" and not isinstance(model, Stack)
 
 
+# Value neurons of the two classes have opposite gradients. All three forms store one for
+# both, which is right only under a rule that is odd.
+
+
 def _gram_rank(experiment: Experiment) -> int | None:
-    return (
-        1 if _has_closed_form(experiment) and experiment.rule.along_gradient else None
-    )
+    holds = _has_closed_form(experiment) and experiment.rule.along_gradient
+    return 1 if holds and experiment.rule.odd else None
 
 
 def _exact_rank(experiment: Experiment) -> int | None:
     softmax = experiment.model.attention == "softmax"
-    return 2 if softmax and experiment.rule.sign_of_gradient else None
+    holds = softmax and experiment.rule.sign_of_gradient
+    return 2 if holds and experiment.rule.odd else None
 
 
 def _reduced_rank(experiment: Experiment) -> int | None:
-    return 3 if _has_closed_form(experiment) and experiment.rule.entrywise else None
+    holds = _has_closed_form(experiment) and experiment.rule.entrywise
+    return 3 if holds and experiment.rule.odd else None
 
 
 two_token_form = functools.partial(
-    form, for_task=TWO_TOKEN_TASKS, draw=draw_jointly, needs=two_token_needs
+    form,
+    for_task=TWO_TOKEN_TASKS,
+    draw=draw_jointly,
+    needs=two_token_needs,
+    views=(TwoTokenView, MarginView, StackView),
 )
 """What all forms of two-token data share."""
 

@@ -1,5 +1,7 @@
-"""The paper's two-layer transformer, and stacks of such layers beyond it."""
+"""The paper's two-layer transformer, stacks of it, and two small classifiers."""
 
+from .patch_transformer import PatchTransformer, PatchWeights
+from .small_cnn import CNNWeights, SmallCNN
 from .stack import (
     HiddenWeights,
     LayerView,
@@ -18,8 +20,12 @@ from .two_layer import (
 )
 
 __all__ = [
+    "CNNWeights",
     "HiddenWeights",
     "LayerView",
+    "PatchTransformer",
+    "PatchWeights",
+    "SmallCNN",
     "Stack",
     "StackWeights",
     "TwoLayer",

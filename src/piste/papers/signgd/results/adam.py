@@ -58,9 +58,9 @@ class RuleSummary:
 
 def summarise_rules(evidence: Evidence) -> list[RuleSummary]:
     """Summarise SignGD first, then Adam for every (β₁, β₂) of the sweep."""
-    rules = [_summarise("SignGD", None, evidence.dataset("signgd"))]
+    rules = [summarise_rule("SignGD", None, evidence.dataset("signgd"))]
     for betas, cells in cells_by_betas(evidence.dataset("adam")):
-        rules.append(_summarise(adam_name(betas), betas, cells))
+        rules.append(summarise_rule(adam_name(betas), betas, cells))
     return rules
 
 
@@ -78,9 +78,10 @@ def cells_by_betas(sweep: xr.Dataset) -> list[tuple[tuple[float, float], xr.Data
     return [(pair, sweep.isel(cell=indices)) for pair, indices in cells.items()]
 
 
-def _summarise(
+def summarise_rule(
     name: str, betas: tuple[float, float] | None, cells: xr.Dataset
 ) -> RuleSummary:
+    """Summarise some seeds of one rule."""
     timelines = cell_timelines(cells)
     vote = np.sign(cells.query_signal.isel(step=-1))
     aligned = np.sign(cells.query_noise.isel(step=-1)) * vote > 0
@@ -134,10 +135,11 @@ def _differences(first: xr.Dataset, second: xr.Dataset, probe: str) -> np.ndarra
 def _judge_stages(evidence: Evidence) -> list[Verdict]:
     """For each (β₁, β₂) and boundary: is it met where SignGD meets it."""
     signgd, *others = evidence.once(summarise_rules)
-    return [_judge_stage(signgd, rule, name) for rule in others for name in STAGE_ENDS]
+    return [judge_stage(signgd, rule, name) for rule in others for name in STAGE_ENDS]
 
 
-def _judge_stage(signgd: RuleSummary, rule: RuleSummary, boundary: str) -> Verdict:
+def judge_stage(signgd: RuleSummary, rule: RuleSummary, boundary: str) -> Verdict:
+    """Judge that a rule meets a boundary in all seeds, where SignGD does."""
     reference, step = signgd.median_step(boundary), rule.median_step(boundary)
     seeds = len(rule.steps[boundary])
     met = int(np.isfinite(rule.steps[boundary]).sum())
@@ -223,6 +225,7 @@ CLAIMS = (
         "SignGD is exactly Adam with β₁ = β₂ = ε = 0.",
         _judge_identity,
         needs=("adam-zero",),
+        figure="identity",
     ),
     Claim(
         "Adam keeps the stages",

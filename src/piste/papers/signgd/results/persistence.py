@@ -1,5 +1,6 @@
 """Beyond the paper: the stages in other models and under other noise."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -42,17 +43,21 @@ class VariantSummary:
 
 def summarise_variants(evidence: Evidence) -> list[VariantSummary]:
     """Summarise all variants, the paper's model first."""
-    variants = []
-    for study, title in VARIANTS.items():
-        sweep = evidence.dataset(study)
-        timelines = cell_timelines(sweep)
-        boundaries = {
-            name: [timeline.boundaries[name] for timeline in timelines]
-            for name in STAGE_ENDS
-        }
-        error = float(sweep.test_error.isel(test_step=-1).mean())
-        variants.append(VariantSummary(title, boundaries, error))
-    return variants
+    return [
+        summarise_variant(evidence, name, title) for name, title in VARIANTS.items()
+    ]
+
+
+def summarise_variant(evidence: Evidence, study: str, title: str) -> VariantSummary:
+    """Summarise the seeds of one study."""
+    sweep = evidence.dataset(study)
+    timelines = cell_timelines(sweep)
+    boundaries = {
+        name: [timeline.boundaries[name] for timeline in timelines]
+        for name in STAGE_ENDS
+    }
+    error = float(sweep.test_error.isel(test_step=-1).mean())
+    return VariantSummary(title, boundaries, error)
 
 
 def _judge_variants(evidence: Evidence) -> list[Verdict]:
@@ -97,11 +102,18 @@ CLAIMS = (
 
 def persistence_table(evidence: Evidence) -> pd.DataFrame:
     """Tabulate for each variant and boundary the median step, or what happened."""
+    return tabulate_boundaries("variant", evidence.once(summarise_variants))
+
+
+def tabulate_boundaries(
+    heading: str, summaries: Iterable[VariantSummary]
+) -> pd.DataFrame:
+    """One row per summary: the median step of each boundary, or what happened."""
     return pd.DataFrame(
-        {"variant": variant.title}
-        | {name: variant.describe(name) for name in STAGE_ENDS}
-        | {"test error": variant.test_error}
-        for variant in evidence.once(summarise_variants)
+        {heading: summary.title}
+        | {name: summary.describe(name) for name in STAGE_ENDS}
+        | {"test error": summary.test_error}
+        for summary in summaries
     )
 
 

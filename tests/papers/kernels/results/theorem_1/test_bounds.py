@@ -59,8 +59,8 @@ def test_one_record_that_is_no_number_is_no_agreement_nor_an_excuse():
 @pytest.mark.parametrize(
     ("changed", "condition"),
     [
-        ({"feature_least": 1e-16}, "σ_min(B₀) > 0"),
-        ({"head_output_least": 0.0}, "W_h^O has full rank"),
+        ({"feature_min": 1e-16}, "σ_min(B₀) > 0"),
+        ({"head_output_min": 0.0}, "W_h^O has full rank"),
         ({"eta": 0.011}, "η = ½/σ²_max(J₀)"),
         ({"columns": 16}, "HD ≥ Nn"),
     ],
@@ -75,6 +75,6 @@ def test_conditions_are_computed(changed, condition):
 
 def test_a_singular_value_below_the_resolution_is_a_limit():
     data = GOOD["transition"].isel(cell=slice(5))
-    (found,) = wide(feature_least=0 * data.feature_least)
+    (found,) = wide(feature_min=0 * data.feature_min)
     (said,) = (c.detail for c in found.conditions if "σ_min(B₀)" in c.name)
     assert said == "least of 5 seeds ≤ 1e-14, the resolution"

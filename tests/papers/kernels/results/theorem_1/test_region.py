@@ -19,10 +19,10 @@ MOVES = "Weights move a bit in the nearly convex region"
     [
         ({"query_distance": 1.0}, Outcome.VIOLATED),
         ({"value_distance": 0.2}, Outcome.VIOLATED),
-        ({"curvature_least": -0.2}, Outcome.VIOLATED),
+        ({"curvature_min": -0.2}, Outcome.VIOLATED),
         ({"loss": 1.0}, Outcome.INCONCLUSIVE),  # no run reaches zero loss
-        ({"curvature_largest": 0.0}, Outcome.INCONCLUSIVE),
-        ({"curvature_least": np.nan}, Outcome.INCONCLUSIVE),
+        ({"curvature_max": 0.0}, Outcome.INCONCLUSIVE),
+        ({"curvature_min": np.nan}, Outcome.INCONCLUSIVE),
     ],
 )
 def test_a_bit_and_nearly_convex_are_both_asked_for(changed, outcome):
@@ -56,5 +56,5 @@ def test_movement_and_curvature_are_those_of_the_run():
         moved = run[f"{name}_distance"].sel(step=data.step).values
         np.testing.assert_allclose(data[f"{name}_distance"][0], moved, rtol=1e-6)
     ends = run.hessian_extremes.sel(test_step=data.step.values).values
-    np.testing.assert_allclose(data.curvature_least[0], ends[:, 0], rtol=1e-6)
-    np.testing.assert_allclose(data.curvature_largest[0], ends[:, 1], rtol=1e-6)
+    np.testing.assert_allclose(data.curvature_min[0], ends[:, 0], rtol=1e-6)
+    np.testing.assert_allclose(data.curvature_max[0], ends[:, 1], rtol=1e-6)

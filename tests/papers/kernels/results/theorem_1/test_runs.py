@@ -13,13 +13,13 @@ from piste.papers.kernels.theory import ConvergenceTheorem
 
 def theorem_with(least) -> ConvergenceTheorem:
     """Constants by hand, a cell for each σ_min(B₀); η = ½/5²."""
-    one = {"feature_resolution": 1e-15, "head_output_least": 2.0}
-    one |= {"stacked_output_least": 3.0, "jacobian_largest": 5.0, "initial_loss": 3.0}
+    one = {"feature_resolution": 1e-15, "head_output_min": 2.0}
+    one |= {"stacked_output_min": 3.0, "jacobian_max": 5.0, "initial_loss": 3.0}
     size = {"rows": 4, "columns": 8, "width": 2, "outputs": 1}
 
     def make(least):
         arrays = {name: jnp.asarray(x, least.dtype) for name, x in one.items()}
-        return ConvergenceTheorem(feature_least=least, **arrays, **size)
+        return ConvergenceTheorem(feature_min=least, **arrays, **size)
 
     return jax.vmap(make)(jnp.asarray(least))
 

@@ -46,7 +46,7 @@ def test_softmax_needs_a_solution_that_was_measured():
         ({"loss": 1.0, "gradient_norm": 1.0}, Outcome.VIOLATED),  # above the bound
         ({"bound": 1e-30}, Outcome.VIOLATED),
         (
-            {"bound": 1e-30, "jacobian_largest": 9.0},
+            {"bound": 1e-30, "jacobian_max": 9.0},
             Outcome.INCONCLUSIVE,
         ),  # large steps
         ({"bound": 1.0}, Outcome.INCONCLUSIVE),  # a bound that asks for nothing

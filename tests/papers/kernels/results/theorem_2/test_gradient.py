@@ -16,8 +16,8 @@ HELD_UP = "‖∇f‖ is held up by J_Q"
         ("gradient_norm", 0.0, Outcome.VIOLATED),
         ("gradient_norm", np.nan, Outcome.INCONCLUSIVE),
         ("train_loss", np.nan, Outcome.INCONCLUSIVE),
-        ("query_jacobian_least", np.nan, Outcome.INCONCLUSIVE),
-        ("query_jacobian_least", 1e-34, Outcome.INCONCLUSIVE),
+        ("query_jacobian_min", np.nan, Outcome.INCONCLUSIVE),
+        ("query_jacobian_min", 1e-34, Outcome.INCONCLUSIVE),
     ],
 )
 def test_a_gradient_is_held_up_where_that_asks_for_something(probe, value, outcome):

@@ -1,6 +1,7 @@
-"""Whether real tasks are learnt: IMDb well above chance, Pathfinder below ln 2."""
+"""Whether real tasks are learnt: IMDb above chance, Pathfinder below ln 2."""
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -8,14 +9,15 @@ import pandas as pd
 import xarray as xr
 
 from piste.claims import (
+    Boundary,
     Claim,
     Condition,
     Group,
     Status,
+    Timeline,
     Verdict,
     compare,
     decide,
-    stages,
     undecided,
 )
 from piste.reproduction import Evidence, Table
@@ -26,7 +28,7 @@ from ..cells import kernel_of
 from .runs import (
     TASKS,
     by_kernel,
-    end_of_plateau,
+    ends_of_plateau,
     plateau_words,
     task_words,
     validated_accuracy,
@@ -35,10 +37,10 @@ from .runs import (
 NEEDED = ("train_loss", "train_accuracy", "validation_accuracy", "test_accuracy")
 """Probes that a run must have."""
 PUBLISHED = {
-    "imdb": {"softmax": 0.6195, "gaussian": 0.6022},
+    "imdb-bytes": {"softmax": 0.6195, "gaussian": 0.6022},
     "pathfinder": {"softmax": 0.6526, "gaussian": 0.7073},
 }
-"""Accuracies of Skyformer's paper at its own scale: bytes, 32×32 hard images."""
+"""Accuracies of Skyformer's paper at its own scale: 4,000 bytes, 32×32 hard images."""
 
 
 def _instance(run: xr.Dataset) -> dict:
@@ -54,12 +56,16 @@ def _complete(run: xr.Dataset) -> Condition:
     return Condition("a run to its end", step < 0, detail)
 
 
-def _judge_each_run(study: str, predicted: str, judge_run):
+JudgeRun = Callable[[xr.Dataset, Timeline], Verdict]
+"""Judges a run and its stages."""
+
+
+def _judge_each_run(study: str, predicted: str, judge_run: JudgeRun):
     """Judge every run; a kernel without one is not judged, and said to be missing."""
 
     def judge(evidence: Evidence) -> list[Verdict]:
         verdicts = []
-        for run in evidence.runs(study):
+        for index, run in enumerate(evidence.runs(study)):
             lacking = [probe for probe in NEEDED if probe not in run]
             if lacking:
                 why = f"the run lacks {', '.join(lacking)}"
@@ -67,7 +73,7 @@ def _judge_each_run(study: str, predicted: str, judge_run):
                     undecided(predicted=predicted, why=why, **_instance(run))
                 )
             else:
-                verdicts.append(judge_run(run))
+                verdicts.append(judge_run(run, evidence.timeline(study, index)))
         trained = {kernel_of(run) for run in evidence.runs(study)}
         missing = [kernel for kernel in COMPARED_KERNELS if kernel not in trained]
         return verdicts + [undecided(k, predicted, "no run") for k in missing]
@@ -75,7 +81,7 @@ def _judge_each_run(study: str, predicted: str, judge_run):
     return judge
 
 
-def _is_learnt(run: xr.Dataset) -> Verdict:
+def _is_learnt(run: xr.Dataset, timeline: Timeline) -> Verdict:
     first = float(run.test_accuracy[0]) if run.test_accuracy.size else math.nan
     starts_ignorant = Condition(
         "a start near chance",
@@ -94,9 +100,11 @@ def _is_learnt(run: xr.Dataset) -> Verdict:
     )
 
 
-def _leaves_plateau(run: xr.Dataset) -> Verdict:
-    step, last = end_of_plateau(run), int(run.step[-1])
-    leaves = math.isfinite(step)
+def _leaves_plateau(run: xr.Dataset, timeline: Timeline) -> Verdict:
+    boundary, last = timeline.boundaries.get("leaves"), int(run.step[-1])
+    predicted = f"training loss leaves ln 2 within {last:,} steps"
+    if boundary is None:
+        return undecided(predicted=predicted, why=timeline.note, **_instance(run))
     loss = run.train_loss.values
     finite = Condition("a loss at every record", bool(np.isfinite(loss).all()))
     starts_guessing = Condition(
@@ -106,32 +114,43 @@ def _leaves_plateau(run: xr.Dataset) -> Verdict:
         float(loss[0]),
         GUESSING_LOSS - GUESSING_BAND,
     )
+    leaves = boundary.step is not None
     return decide(
         holds=leaves,
-        predicted=f"training loss leaves ln 2 within {last:,} steps",
-        measured=f"at step {step:,.0f}" if leaves else plateau_words(run),
-        needs=(_complete(run), finite, starts_guessing, _long_enough(run)),
+        predicted=predicted,
+        measured=f"at step {boundary.step:,}" if leaves else plateau_words(run),
+        needs=(_complete(run), finite, starts_guessing, _long_enough(boundary)),
         numbers={"test accuracy": validated_accuracy(run)},
         **_instance(run),
     )
 
 
-def _long_enough(run: xr.Dataset) -> Condition:
+def _long_enough(boundary: Boundary) -> Condition:
     """Require that a run which has just left ln 2 goes on long enough to show it."""
-    boundary = stages(run).boundaries["leaves"]
     short = boundary.status == Status.TOO_SHORT
     return Condition("a longer run", not short, boundary.evidence if short else "")
 
 
 CLAIMS = (
+    *(
+        Claim(
+            f"{TASKS[study]} is learnt",
+            "Both kernels classify real reviews well above chance.",
+            _judge_each_run(study, "test accuracy well above chance", _is_learnt),
+            (study,),
+            study,
+            "The test accuracy is the one at the best validation accuracy; the validation "
+            "set is carved from the training part.",
+        )
+        for study in ("imdb", "imdb-sgd")
+    ),
     Claim(
-        "IMDb is learnt",
-        "Both kernels classify real reviews well above chance.",
-        _judge_each_run("imdb", "test accuracy well above chance", _is_learnt),
-        ("imdb",),
-        "imdb",
-        "The test accuracy is the one at the best validation accuracy; the validation set "
-        "is carved from the training part.",
+        "IMDb as bytes is learnt",
+        "Both kernels learn something about reviews from their first 256 bytes.",
+        _judge_each_run("imdb-bytes", "training loss leaves ln 2", _leaves_plateau),
+        ("imdb-bytes",),
+        "imdb-bytes",
+        "The poster's axis ends at 0.625; a desk's budget is 1,500 steps of 32 reviews.",
     ),
     Claim(
         "Pathfinder leaves ln 2",
@@ -150,7 +169,7 @@ CLAIMS = (
 def accuracy_table(evidence: Evidence) -> pd.DataFrame:
     """Accuracy, plateau and time by task and kernel, next to published accuracies."""
     rows = [
-        _row(task, kernel, groups[kernel])
+        _row(task, kernel, groups[kernel], _plateaus(evidence, task, kernel))
         for task in TASKS
         if evidence.has(task) and (groups := by_kernel(evidence.runs(task)))
         for kernel in COMPARED_KERNELS
@@ -159,10 +178,14 @@ def accuracy_table(evidence: Evidence) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _row(task: str, kernel: str, group: Group) -> dict[str, Any]:
+def _plateaus(evidence: Evidence, task: str, kernel: str) -> np.ndarray:
+    ends = zip(evidence.runs(task), ends_of_plateau(evidence, task), strict=True)
+    return np.array([end for run, end in ends if kernel_of(run) == kernel])
+
+
+def _row(task: str, kernel: str, group: Group, plateaus: np.ndarray) -> dict[str, Any]:
     runs = group.runs
     accuracy = np.array([validated_accuracy(run) for run in runs])
-    plateaus = np.array([end_of_plateau(run) for run in runs])
     return {
         "task": task_words(runs[0].attrs["experiment"]["task"]),
         "kernel": kernel,
@@ -173,7 +196,7 @@ def _row(task: str, kernel: str, group: Group) -> dict[str, Any]:
         "at step (median)": float(np.median(plateaus)),
         "final train loss": float(np.mean([r.train_loss.values[-1] for r in runs])),
         "seconds a run": float(np.mean([run.attrs["seconds"] for run in runs])),
-        "published, at its scale": PUBLISHED[task][kernel],
+        "published, at its scale": PUBLISHED.get(task, {}).get(kernel, math.nan),
     }
 
 
@@ -182,6 +205,6 @@ TABLES = (
         "real",
         "Real tasks: test accuracy at the best validation accuracy, over seeds.",
         accuracy_table,
-        any_of=TASKS,
+        any_of=tuple(TASKS),
     ),
 )

@@ -4,23 +4,37 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import jax
 import numpy as np
 import xarray as xr
 
-from piste.claims import Group, by_experiment, lasting, stages
+from piste.claims import Group, by_experiment, lasting
 from piste.errors import InputError
+from piste.experiment import Experiment
+from piste.reproduction import Evidence
+from piste.values import from_json
 
 from ...thresholds import GUESSING_BAND, GUESSING_LOSS
 from ..cells import kernel_of
 
-TASKS = ("imdb", "pathfinder")
-"""The studies of real tasks."""
+TEXT_TASKS = {
+    "imdb": "IMDb",
+    "imdb-sgd": "IMDb by SGD",
+    "imdb-bytes": "IMDb as bytes",
+}
+"""Studies of texts with both kernels, in words."""
+TASKS = TEXT_TASKS | {"pathfinder": "Pathfinder"}
+"""All studies that compare the kernels on a real task."""
+MAY_DIFFER = {"model.kernel", "rule.learning-rate"}
+"""What may differ between runs of two kernels: each has its own best rate."""
 
 
 def task_words(task: Mapping[str, Any]) -> str:
     """Describe a task, given as in an experiment's JSON."""
     if "canvas" in task:
-        return f"Pathfinder, {task['difficulty']}, {task['canvas']}×{task['canvas']}"
+        size = f"{task['canvas']}×{task['canvas']}"
+        length = f"{task['paddles']} strokes" if task["paddles"] else task["difficulty"]
+        return f"Pathfinder, {length}, {size}"
     if "tokeniser" in task:
         return f"IMDb, {task['length']:,} {task['tokeniser']}"
     return "another task"
@@ -29,11 +43,23 @@ def task_words(task: Mapping[str, Any]) -> str:
 def by_kernel(runs: Sequence[xr.Dataset]) -> dict[str, Group]:
     """Group runs by kernel; those of one kernel may differ in the seed alone."""
     groups = by_experiment(runs)
-    other = {name for group in groups for name in group.differs} - {"model.kernel"}
-    if other:
-        expected = "must be equal but for the kernel and the seed"
-        raise InputError(f"runs: differ in {', '.join(sorted(other))}; {expected}")
+    other = {name for group in groups for name in group.differs} - MAY_DIFFER
+    if other or len({kernel_of(group.runs[0]) for group in groups}) < len(groups):
+        expected = "must be equal but for the kernel, its rate and the seed"
+        names = sorted(other) or ["rule.learning-rate"]
+        raise InputError(f"runs: differ in {', '.join(names)}; {expected}")
     return {kernel_of(group.runs[0]): group for group in groups}
+
+
+def weight_count(run: xr.Dataset) -> int:
+    """How many weights the model of a run has."""
+    experiment = from_json(Experiment, run.attrs["experiment"])
+    task, model = experiment.task, experiment.model
+    drawn = jax.eval_shape(lambda: model.draw_weights(task, key=jax.random.key(0)))
+    return sum(math.prod(leaf.shape) for leaf in jax.tree.leaves(drawn))
+
+
+# --- numbers of one run ----------------------------------------------------------------
 
 
 def validated_accuracy(run: xr.Dataset) -> float:
@@ -47,10 +73,16 @@ def validated_accuracy(run: xr.Dataset) -> float:
     return float(run.test_accuracy.values[int(validation.argmax())])
 
 
-def end_of_plateau(run: xr.Dataset) -> float:
-    """The step at which the training loss leaves ln 2 for good; infinite if never."""
-    step = stages(run).boundaries["leaves"].step
-    return math.inf if step is None else float(step)
+def validated_best(run: xr.Dataset) -> float:
+    """The best validation accuracy; NaN where a record is not a number."""
+    return float(run.validation_accuracy.max(skipna=False))
+
+
+def ends_of_plateau(evidence: Evidence, study: str) -> list[float]:
+    """For each run the step at which its loss leaves ln 2 for good; infinite if never."""
+    found = [t.boundaries.get("leaves") for t in evidence.timelines(study)]
+    steps = [None if boundary is None else boundary.step for boundary in found]
+    return [math.inf if step is None else float(step) for step in steps]
 
 
 def plateau_words(run: xr.Dataset) -> str:

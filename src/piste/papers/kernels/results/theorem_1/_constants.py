@@ -21,8 +21,8 @@ from ...thresholds import BOUND_ROUNDING, USEFUL_SHARE
 from ..cells import labels, singular_value_words, wide_enough
 
 CONSTANTS = (
-    "kernel seed rows columns eta feature_least feature_resolution head_output_least "
-    "jacobian_largest"
+    "kernel seed rows columns eta feature_min feature_resolution head_output_min "
+    "jacobian_max"
 ).split()
 """Variables without which the theorem's conditions cannot be judged."""
 
@@ -41,10 +41,10 @@ def constants(theorem: ConvergenceTheorem, kernel: str, seeds: range) -> dict:
         "eta": theorem.learning_rate,
         "beta": theorem.rate,
         "stacked_beta": theorem.stacked_rate,
-        "feature_least": theorem.feature_least,
+        "feature_min": theorem.feature_min,
         "feature_resolution": theorem.feature_resolution,
-        "head_output_least": theorem.head_output_least,
-        "jacobian_largest": theorem.jacobian_largest,
+        "head_output_min": theorem.head_output_min,
+        "jacobian_max": theorem.jacobian_max,
         "initial_loss": theorem.initial_loss,
         "hundredth_steps": theorem.steps_to_promise(USEFUL_SHARE),
     }
@@ -68,7 +68,7 @@ def bounds(theorem: ConvergenceTheorem, times: np.ndarray) -> dict:
 def conditions(cells: xr.Dataset) -> tuple[Condition, ...]:
     """Conditions of Theorem 1 on all cells together, with the numbers that decide them."""
     met = {name: bool(flags.all()) for name, flags in requirements(cells).items()}
-    output, feature = float(cells.head_output_least.min()), _worst_feature(cells)
+    output, feature = float(cells.head_output_min.min()), _worst_feature(cells)
     return (
         wide_enough(cells),
         Condition(FULL_RANK, met[FULL_RANK], f"least σ_min = {output:.3g}", output, 0),
@@ -88,7 +88,7 @@ def are_conditions_met(cells: xr.Dataset) -> np.ndarray:
 
 
 def _step_fraction(cells: xr.Dataset) -> np.ndarray:
-    return (cells.eta * cells.jacobian_largest**2).values
+    return (cells.eta * cells.jacobian_max**2).values
 
 
 def _has_step_of_theorem(cells: xr.Dataset) -> np.ndarray:
@@ -103,8 +103,8 @@ def least_feature(cells: xr.Dataset) -> str:
 
 def _worst_feature(cells: xr.Dataset) -> tuple[float, float]:
     """The least σ_min(B₀) of all seeds, and what an SVD resolves there."""
-    worst = int(np.argmin(cells.feature_least.values))
-    return float(cells.feature_least[worst]), float(cells.feature_resolution[worst])
+    worst = int(np.argmin(cells.feature_min.values))
+    return float(cells.feature_min[worst]), float(cells.feature_resolution[worst])
 
 
 def range_words(values: np.ndarray, digits: int = 3) -> str:

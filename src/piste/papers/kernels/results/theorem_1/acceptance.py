@@ -19,7 +19,7 @@ from ...presets import REGRESSION
 from ...theory import ATTAINED_RATE
 from ...thresholds import MAX_RATE_DEVIATION, MIN_LOG_FALL
 from .._descents import LOSS, descend, draw_starts, recorded_steps, theorem_1_constants
-from ..cells import FORMAT, by_shape, check_not_empty, missing_data_verdicts
+from ..cells import by_shape, check_not_empty, missing_data_verdicts
 from ._constants import CONSTANTS, conditions, constants, kernels_and_heads
 
 
@@ -32,8 +32,6 @@ class Acceptance:
     seeds: int = option(default=8, minimum=1)
     first_seed: int = option(default=100, minimum=0)
     steps: int = option(default=3000, minimum=2)
-    format: int = option(default=FORMAT, minimum=FORMAT, maximum=FORMAT)
-    """Version of the numbers that a part holds."""
 
     def __post_init__(self):
         check_not_empty(heads=self.heads)

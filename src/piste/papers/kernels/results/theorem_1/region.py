@@ -24,7 +24,6 @@ from ...thresholds import (
 )
 from .._descents import LOSS, descend, draw_starts, recorded_steps, theorem_1_constants
 from ..cells import (
-    FORMAT,
     by_shape,
     check_not_empty,
     enough_seeds,
@@ -48,8 +47,6 @@ class Region:
     seeds: int = option(default=8, minimum=1)
     first_seed: int = option(default=100, minimum=0)
     steps: int = option(default=3000, minimum=1)
-    format: int = option(default=FORMAT, minimum=FORMAT, maximum=FORMAT)
-    """Version of the numbers that a part holds."""
 
     def __post_init__(self):
         check_not_empty(heads=self.heads)
@@ -83,13 +80,13 @@ PROBES = (
     *(_distance(name) for name in LETTERS),
     LOSS,
     Probe(
-        "curvature_least",
+        "curvature_min",
         r"$\lambda_{\min}$",
         "smallest eigenvalue of the Hessian",
         lambda view: view.hessian_extremes().smallest,
     ),
     Probe(
-        "curvature_largest",
+        "curvature_max",
         r"$\lambda_{\max}$",
         "largest eigenvalue of the Hessian",
         lambda view: view.hessian_extremes().largest,
@@ -110,7 +107,7 @@ def _initial_norms(weights: KernelWeights) -> dict:
 
 # --- what is read off the runs ---------------------------------------------------------
 
-NEEDED = [*CONSTANTS, "loss", "curvature_least", "curvature_largest", "reach"]
+NEEDED = [*CONSTANTS, "loss", "curvature_min", "curvature_max", "reach"]
 NEEDED += [f"{name}_{what}" for name in LETTERS for what in ("distance", "norm")]
 
 
@@ -119,8 +116,8 @@ def negative_curvature(runs: xr.Dataset) -> xr.DataArray:
 
     Zero where it is rounding of the largest eigenvalue.
     """
-    largest = runs.curvature_largest.where(runs.curvature_largest > 0)
-    share = -runs.curvature_least / largest
+    largest = runs.curvature_max.where(runs.curvature_max > 0)
+    share = -runs.curvature_min / largest
     return share.where(~(abs(share) <= EIGENVALUE_ROUNDING), 0)
 
 

@@ -22,7 +22,7 @@ from .._descents import (
     theorem_1_constants,
     value_floors,
 )
-from ..cells import FORMAT, check_not_empty, labels
+from ..cells import check_not_empty, labels
 from ._constants import bounds, constants, kernels_and_heads
 
 TRAINED_MATRICES = ("V", "QKV")
@@ -40,8 +40,6 @@ class Transition:
     steps: int = option(default=3000, minimum=1)
     dense: int = option(default=32, minimum=1)
     """Every step is recorded up to here, later ones at growing distances."""
-    format: int = option(default=FORMAT, minimum=FORMAT, maximum=FORMAT)
-    """Version of the numbers that a part holds."""
 
     def __post_init__(self):
         check_not_empty(heads=self.heads)
@@ -85,8 +83,6 @@ class PromisedRuns:
     """Most steps of W^V alone, which are cheap: its kernel matrix does not change."""
     max_steps_qkv: int = option(default=30_000, minimum=1)
     """Most steps of W^Q, W^K, W^V."""
-    format: int = option(default=FORMAT, minimum=FORMAT, maximum=FORMAT)
-    """Version of the numbers that a part holds."""
 
     def __post_init__(self):
         check_not_empty(heads=self.heads)

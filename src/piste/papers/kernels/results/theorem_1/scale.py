@@ -16,7 +16,6 @@ from ...theory import RESOLVED, requirements
 from ...thresholds import MAX_USEFUL_STEPS, USEFUL_SHARE
 from .._descents import draw_starts, theorem_1_constants
 from ..cells import (
-    FORMAT,
     check_not_empty,
     median,
     missing_data_verdicts,
@@ -36,8 +35,6 @@ class Scale:
     """Number of heads, H."""
     seeds: int = option(default=8, minimum=1)
     first_seed: int = option(default=100, minimum=0)
-    format: int = option(default=FORMAT, minimum=FORMAT, maximum=FORMAT)
-    """Version of the numbers that a part holds."""
 
     def __post_init__(self):
         check_not_empty(scales=self.scales)
@@ -77,7 +74,7 @@ def is_resolved(data: xr.Dataset) -> xr.DataArray:
 
 def shown_feature(data: xr.Dataset) -> xr.DataArray:
     """σ_min(B₀), or what an SVD resolves where that is larger: an upper limit."""
-    return data.feature_least.where(is_resolved(data), data.feature_resolution)
+    return data.feature_min.where(is_resolved(data), data.feature_resolution)
 
 
 # --- the claim -------------------------------------------------------------------------
@@ -103,7 +100,7 @@ def _verdict(name: str, cells: xr.Dataset, predicted: str) -> Verdict:
     shared = {
         "predicted": predicted,
         "conditions": (wide_enough(cells),),
-        "numbers": {"σ_min(B₀) (median)": float(cells.feature_least.median())},
+        "numbers": {"σ_min(B₀) (median)": float(cells.feature_min.median())},
     }
     if math.isinf(steps):  # β is zero: the bound never promises anything
         return decide(name, False, measured=f"never: {least_feature(cells)}", **shared)

@@ -47,7 +47,7 @@ CASES = (*CONSTRUCTION, *CONTROLS)
 """All cases in the order of the paper."""
 NEEDED = (
     "kernel heads init key_scale seed eta better rows columns teacher_share beta "
-    "largest_share loss bound gradient_norm jacobian_least jacobian_largest "
+    "largest_share loss bound gradient_norm jacobian_min jacobian_max "
     "jacobian_resolution"
 ).split()
 """Variables that the claims of Theorem 2 read."""
@@ -123,15 +123,15 @@ def path_numbers(runs: xr.Dataset) -> dict[str, float]:
         "succeed": int(is_success(runs).sum()),
         "‖∇f‖ at the end (median)": float(runs.gradient_norm[:, -1].median()),
         "largest weight's share": float(runs.largest_share.mean()),
-        "σ_max(J_Q) at the start (median)": float(runs.jacobian_largest[:, 0].median()),
+        "σ_max(J_Q) at the start (median)": float(runs.jacobian_max[:, 0].median()),
     }
     for record, when in ((0, "start"), (-1, "end")):
         name = f"σ_min(J_Q) at the {when} (median)"
-        numbers |= singular_value_number(name, *median_least(runs, record))
+        numbers |= singular_value_number(name, *median_min(runs, record))
     return numbers
 
 
-def median_least(runs: xr.Dataset, record: int) -> tuple[float, float]:
+def median_min(runs: xr.Dataset, record: int) -> tuple[float, float]:
     """σ_min(J_Q) of the median run at a record, and what an SVD resolves there."""
-    least, limit = runs.jacobian_least[:, record], runs.jacobian_resolution[:, record]
+    least, limit = runs.jacobian_min[:, record], runs.jacobian_resolution[:, record]
     return float(least.median(skipna=False)), float(limit.median(skipna=False))

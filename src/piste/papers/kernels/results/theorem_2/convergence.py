@@ -96,7 +96,7 @@ def linear_outcomes(runs: xr.Dataset) -> np.ndarray:
     finite = (np.isfinite(ratio).all("step") & (runs.step.size > 1)).values
     is_test = (last <= MAX_PROMISED_SHARE * first).values & (runs.beta > 0).values
     within = (ratio <= 1 + BOUND_ROUNDING).all("step").values
-    curvature = runs.eta * runs.jacobian_largest.max("step") ** 2
+    curvature = runs.eta * runs.jacobian_max.max("step") ** 2
     small_steps = (curvature <= MAX_STEP_CURVATURE).values
     holds = is_success(runs) & within & finite & is_test
     violated = is_stalled(runs) | (finite & ~within & small_steps)

@@ -12,7 +12,7 @@ from ...thresholds import BOUND_ROUNDING, ROUNDING_FLOOR
 from ..cells import singular_value_number
 
 NEEDED = (
-    "train_loss gradient_norm query_jacobian_least query_jacobian_largest test_step"
+    "train_loss gradient_norm query_jacobian_min query_jacobian_max test_step"
 ).split()
 """Variables that a run must have."""
 
@@ -29,9 +29,9 @@ def _verdict(run: xr.Dataset) -> Verdict:
     if lacking:
         return undecided(name, predicted, f"the run lacks {', '.join(lacking)}")
     at_tests = run.sel(step=run.test_step.values)
-    loss, least = at_tests.train_loss.values, run.query_jacobian_least.values
+    loss, least = at_tests.train_loss.values, run.query_jacobian_min.values
     share = resolution_of_query_jacobian(run)
-    limit = share * run.query_jacobian_largest.values
+    limit = share * run.query_jacobian_max.values
     asks = (least > limit) & ~(loss <= loss[0] * ROUNDING_FLOOR)
     unknown = ~np.isfinite(least) | ~np.isfinite(loss)
     if not (asks | unknown).any():

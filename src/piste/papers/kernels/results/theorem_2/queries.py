@@ -26,7 +26,7 @@ from .._descents import (
     teacher_shares,
     theorem_2_constants,
 )
-from ..cells import FORMAT, check_not_empty, final_share, labels
+from ..cells import check_not_empty, final_share, labels
 from .cases import (
     CASES,
     Case,
@@ -34,7 +34,7 @@ from .cases import (
     cases_of,
     is_stalled,
     is_success,
-    median_least,
+    median_min,
 )
 
 
@@ -64,8 +64,6 @@ class Queries:
     steps: int = option(default=2000, minimum=1)
     dense: int = option(default=8, minimum=1)
     """Every step is recorded up to here, later ones at growing distances."""
-    format: int = option(default=FORMAT, minimum=FORMAT, maximum=FORMAT)
-    """Version of the numbers that a part holds."""
 
     def __post_init__(self):
         check_not_empty(heads=self.heads, rates=self.rates)
@@ -108,7 +106,7 @@ class Queries:
         for rate in self.rates:
             rates = jnp.full(len(seeds), rate)
             run = descend(model.kernel, "Q", start, rates, times, PROBES)
-            beta, bound = _along_path(theorem, run["jacobian_least"], rate, times)
+            beta, bound = _along_path(theorem, run["jacobian_min"], rate, times)
             run["bound"] = bound
             series = {name: (("cell", "step"), given) for name, given in run.items()}
             own = {
@@ -142,13 +140,13 @@ PROBES = (
         RegressionView.gradient_norm,
     ),
     Probe(
-        "jacobian_least",
+        "jacobian_min",
         r"$\sigma_{\min}(J_Q)$",
         "smallest singular value of the Jacobian of the queries",
         _jacobian_value(-1),
     ),
     Probe(
-        "jacobian_largest",
+        "jacobian_max",
         r"$\sigma_{\max}(J_Q)$",
         "largest singular value of the Jacobian of the queries",
         _jacobian_value(0),
@@ -183,7 +181,7 @@ def _along_path(
     steps = jnp.asarray(times)
 
     def one(theorem: QueryTheorem, least):
-        along = dataclasses.replace(theorem, jacobian_least=least)
+        along = dataclasses.replace(theorem, jacobian_min=least)
         return along.rate, along.bound(rate, steps)
 
     beta, bound = jax.vmap(one)(theorem, jnp.asarray(least.min(1)))
@@ -220,12 +218,12 @@ def _row(case: str, kernel: str, runs: xr.Dataset) -> dict:
         "f_T/f₀": float(np.median(final_share(runs))),
         "‖∇f‖ at T": float(runs.gradient_norm[:, -1].median()),
         "largest weight's share": float(runs.largest_share.mean()),
-        "σ_max(J_Q) at 0": float(runs.jacobian_largest[:, 0].median()),
+        "σ_max(J_Q) at 0": float(runs.jacobian_max[:, 0].median()),
     }
-    known = runs.jacobian_least > runs.jacobian_resolution
+    known = runs.jacobian_min > runs.jacobian_resolution
     for record, when in ((0, "0"), (-1, "T")):
         count = int(known[:, record].sum())
-        row[f"σ_min(J_Q) at {when}"] = max(median_least(runs, record))
+        row[f"σ_min(J_Q) at {when}"] = max(median_min(runs, record))
         row[f"resolved at {when}"] = f"{count} of {known.shape[0]}"
     return row
 

@@ -19,7 +19,7 @@ from piste.models import AbstractModel, model
 from piste.streams import Stream, stream
 from piste.values import option
 
-from .tasks import RegressionData, TokenRegression, draw_normals
+from ..tasks import RegressionData, TokenRegression, draw_normals
 
 MATRICES = {"Q": "query", "K": "key", "V": "value"}
 """The letter of each matrix that can be trained."""
