@@ -28,7 +28,7 @@ PAPER = Paper(
         "imdb-sgd": Preset("the same by SGD", "~3 min"),
         "imdb-bytes": Preset("IMDb reviews as 256 bytes", "~4 min"),
         "imdb-paper": Preset("IMDb at the paper's scale, 4,000 bytes", "days"),
-        "pathfinder-desk": Preset("Pathfinder, two strokes, 16×16 pixels", "~30 s"),
+        "pathfinder-desk": Preset("Pathfinder, two strokes, 16×16 pixels", "~1 min"),
         "pathfinder-paper": Preset("Pathfinder, hard, 32×32 pixels", "days"),
         "landscape-desk": Preset("first stage of `piste landscape`, IMDb", "~1 min"),
         "landscape-paper": Preset("the same at the paper's scale", "days"),
