@@ -1,5 +1,6 @@
 """A grid over fields of an experiment, cut into batches that share one program."""
 
+import functools
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -31,6 +32,11 @@ class Sweep:
 
     def cells(self) -> list[Cell]:
         """All points, the last axis fastest."""
+        return list(self._cells)
+
+    @functools.cached_property
+    def _cells(self) -> tuple[Cell, ...]:
+        # Once: whoever plans asks for them again and again.
         cells = []
         for index, point in enumerate(itertools.product(*self.axes.values())):
             settings: dict[str, Any] = {}
@@ -39,18 +45,23 @@ class Sweep:
                 values = value if len(fields) > 1 else (value,)
                 settings |= dict(zip(fields, values, strict=True))
             cells.append(Cell(index, settings, override(self.base, settings)))
-        return cells
+        return tuple(cells)
 
     def batches(self, size: int) -> list[list[Cell]]:
         """Cells that one compiled program can run, at most so many at once."""
-        groups: dict[str, list[Cell]] = {}
-        for cell in self.cells():
-            groups.setdefault(static_part(cell.experiment), []).append(cell)
         return [
             group[start : start + size]
-            for group in groups.values()
+            for group in self._groups
             for start in range(0, len(group), size)
         ]
+
+    @functools.cached_property
+    def _groups(self) -> tuple[list[Cell], ...]:
+        """The cells of each compiled program."""
+        groups: dict[str, list[Cell]] = {}
+        for cell in self._cells:
+            groups.setdefault(static_part(cell.experiment), []).append(cell)
+        return tuple(groups.values())
 
     @property
     def digest(self) -> str:
