@@ -2,17 +2,16 @@
 
 import hypothesis
 import jax
-import jaxtyping
 import pytest
 
-from support import compiling
+from support import compiling, shapes
 
 compiling.compile_quickly()
 compiling.share_programs()
 
 # Before the first import of the package, so that all of it is checked.
 jax.config.update("jax_enable_x64", True)
-jaxtyping.install_import_hook("piste", "support.checker")
+shapes.check_annotations("piste")
 
 hypothesis.settings.register_profile(
     "fixed", derandomize=True, deadline=None, max_examples=40, database=None

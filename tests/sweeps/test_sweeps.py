@@ -12,6 +12,7 @@ from piste.store import read_manifest, run_in_memory
 from piste.sweeps import Sweep, local, run_sweep, sweep_parts
 from piste.sweeps.grid import static_part
 from piste.training import batches, run_batch
+from piste.values import override
 from support.faults import assert_every_damage_is_named
 from support.two_token import small
 
@@ -36,6 +37,44 @@ def test_fields_can_change_together():
         (0.0, 0.9),
         (0.9, 0.99),
     ]
+
+
+def test_a_cell_is_the_base_with_its_settings():
+    axes = {
+        "task.noise_scale, task.samples": ((1.0, 4), (3.0, 6)),
+        "rule, rule.learning_rate": (("gd", 0.5), ("adam", 0.25), ("gd", 0.25)),
+        "seed": (2, 0),
+    }
+    sweep = Sweep(short(), axes)
+    cells = sweep.cells()
+    assert len({cell.experiment.digest for cell in cells}) == 12
+    for cell in cells:
+        assert cell.experiment == override(sweep.base, cell.settings)
+        assert set(cell.settings) == set(", ".join(axes).split(", "))
+    first = Sweep(sweep.base, dict(reversed(axes.items()))).cells()
+    assert {c.experiment for c in first} == {c.experiment for c in cells}
+
+
+def test_a_list_of_cells_is_the_callers_own():
+    sweep = Sweep(short(), AXES)
+    sweep.cells().clear()
+    for batch in sweep.batches(2):
+        batch.clear()
+    assert len(sweep.cells()) == 6
+    assert [len(batch) for batch in sweep.batches(4)] == [4, 2]
+
+
+@pytest.mark.parametrize(
+    ("axes", "message"),
+    [
+        ({"seed": (0, -1)}, "seed = -1: must be at least 0"),
+        ({"task.samples": (4, 0), "seed": (0, 1)}, "task.samples = 0: must be at"),
+        ({"seed": (0, 1), "rule": ("gd", "nothing")}, "rule = nothing: must be one of"),
+    ],
+)
+def test_a_mistake_in_a_cell_is_named(axes, message):
+    with pytest.raises(InputError, match=message):
+        Sweep(short(), axes).cells()
 
 
 def test_batches_hold_one_program_each():

@@ -19,7 +19,7 @@ from piste.datasets.cache import VARIABLE
 from piste.errors import InputError
 from piste.experiment import Experiment
 from piste.probes import BROUGHT
-from piste.training import choose_form, find_form, load_data
+from piste.training import FormEntry, find_form, load_data
 from piste.values import digest, fields_of
 
 
@@ -54,12 +54,13 @@ class Inputs:
 
 def inputs_of(*experiments: Experiment, settings: Iterable[Any] = ()) -> Inputs:
     """The inputs of some experiments; other values may name kernels too."""
-    forms = dict.fromkeys(choose_form(experiment) for experiment in experiments)
+    entries = [find_form(experiment) for experiment in experiments]
+    forms = dict.fromkeys(entry.name for entry in entries)
     tasks = {experiment.task: experiment for experiment in experiments}
     read = [_read(experiment) for experiment in tasks.values()]
     data = dict.fromkeys(found for found, _ in read if found)
     missing = next((reason for _, reason in read if reason), "")
-    code = _brought(experiments, list(settings))
+    code = _brought(experiments, entries, list(settings))
     return Inputs(",".join(forms), ",".join(data), code, missing)
 
 
@@ -89,7 +90,11 @@ def _read(experiment: Experiment) -> tuple[str, str]:
 # --- code -----------------------------------------------------------------------------
 
 
-def _brought(experiments: Sequence[Experiment], settings: Sequence[Any]) -> str:
+def _brought(
+    experiments: Sequence[Experiment],
+    entries: Sequence[FormEntry],
+    settings: Sequence[Any],
+) -> str:
     """Digest of all code that is not ours and takes part: members, kernels, probes."""
     values = [*experiments, *settings]
     words = [word for given in values for word in fields_of(given).values()]
@@ -103,7 +108,7 @@ def _brought(experiments: Sequence[Experiment], settings: Sequence[Any]) -> str:
         members += [
             type(x) for x in (experiment.task, experiment.model, experiment.rule)
         ]
-        entry = find_form(experiment)
+    for entry in dict.fromkeys(entries):
         members += [entry.source, entry.draw, entry.rank]
         members += [
             probe.compute

@@ -79,6 +79,7 @@ KINDS = {int: "a whole number", float: "a number", bool: "true or false", str: "
 """What a message calls a value of each type."""
 
 
+@functools.cache
 def item_type(hint: Any) -> type | None:
     """The type of the items of a tuple field, such as ``tuple[float, ...]``."""
     if typing.get_origin(hint) is not tuple:

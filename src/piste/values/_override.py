@@ -9,6 +9,7 @@ from piste.registry import family_of, name_of
 
 from ._fields import has_default, hints_of
 from ._json import TYPE, class_from_json, from_json, member, to_json, unknown_field
+from ._replace import replaced
 
 T = TypeVar("T")
 
@@ -34,8 +35,10 @@ def override(given: T, changes: Mapping[str, Any]) -> T:
 
 def change(given: T, changes: Mapping[str, Any]) -> Changed[T]:
     """Do the same, and say which settings were dropped where a class was switched."""
-    data, dropped = to_json(given), []
     spelt = {name.replace("-", "_"): to_json(new) for name, new in changes.items()}
+    if (copy := replaced(given, spelt)) is not None:
+        return Changed(copy, ())
+    data, dropped = to_json(given), []
     for name in sorted(spelt, key=lambda name: name.count(".")):
         own = _fields_under(name, spelt)
         lost = _put(type(given), data, name, spelt[name], own)
