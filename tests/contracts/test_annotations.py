@@ -6,7 +6,7 @@ import pytest
 
 from piste.attention import attend
 from piste.attention.kernels import softmax
-from piste.papers.signgd.models import TwoLayerWeights
+from piste.probes.classification import SetScores
 
 
 def test_a_wrong_shape_is_refused():
@@ -16,4 +16,4 @@ def test_a_wrong_shape_is_refused():
 
 def test_a_module_of_the_wrong_shape_is_refused():
     with pytest.raises(jaxtyping.TypeCheckError):
-        TwoLayerWeights(*(jnp.ones((2, width)) for width in (3, 3, 3, 4)))
+        SetScores(jnp.ones((3, 2)), jnp.zeros(4, int))
