@@ -6,6 +6,7 @@ it. All names below may be left out there.
 
 import dataclasses
 import importlib
+from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 from piste.experiment import Experiment, Schedule
 from piste.models import AbstractModel, Classifier
 from piste.registry import Family
+from piste.reproduction import Item, Table
 from piste.rules import GD, AbstractRule
 from piste.tasks import AbstractTask, Pathfinder, Text
 
@@ -40,6 +42,18 @@ def experiment_of(
     return Experiment(task, model, rule, steps=4, record=RECORD, form=form)
 
 
+def fit_classifier(parts: dict) -> dict:
+    """Heads share out the dimension; windows lie evenly around their squares."""
+    heads = min(parts["heads"], parts["dimension"])
+    dimension = parts["dimension"] - parts["dimension"] % heads
+    fitted = parts | {"heads": heads, "dimension": dimension}
+    if parts.get("window"):
+        fitted["window"] = parts["stride"] + 2 * parts["window"]
+    return fitted
+
+
+FITS: dict[type, Any] = {}
+"""How fields of a class that depend on each other are made to agree."""
 TASKS: list[AbstractTask] = [TEXT, IMAGES]
 """A new task is a new row."""
 MODELS: list[tuple[AbstractModel, AbstractTask]] = [
@@ -77,6 +91,37 @@ SAME_DATA: set[str] = set()
 """Tasks whose data are those of another one, for the same models."""
 ALSO_READ: set[tuple[str, str]] = {("pathfinder", "classifier")}
 """Further pairs of a task and a model that reads it: pixels are read like words."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Covered:
+    """A paper's items, and its claims beyond them."""
+
+    paper: str
+    heading: str
+    items: Sequence[Item]
+    beyond: Sequence[str]
+    tables: Sequence[Table]
+    without_figure: frozenset[str] = frozenset()
+    """Claims that only a table shows."""
+
+
+COVERED: list[Covered] = []
+"""What the claims of each paper cover."""
+PROBES: list[Experiment] = [experiment_of(IMAGES, WINDOWS)]
+"""Experiments whose probes are all tested."""
+LANDSCAPES: list = []
+"""An experiment with weights of some kind, and a kind of plane through them."""
+ABSURD: list[tuple[str, dict[str, Any], str]] = []
+"""A preset, a field of it that is absurdly large, and what there is too little of."""
+COUNTED: list[tuple[str, dict[str, Any]]] = []
+"""A preset and changes: weights and data of such a run are counted exactly."""
+RECORDED: list[Experiment] = []
+"""Small experiments whose records are counted."""
+SIZES: list[tuple[str, str]] = []
+"""A preset, and all its fields that count for the size of a run."""
+MEASURED: list[str] = []
+"""Words of runs whose memory is really measured."""
 NO_FORM: list[tuple[str, str, str, str]] = []
 """A pair, kernel, rule and form that does not hold for them."""
 

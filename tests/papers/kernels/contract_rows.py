@@ -1,9 +1,10 @@
 """The paper's rows of the contract tables."""
 
+from piste.papers.kernels import coverage
 from piste.papers.kernels.models import KernelLayer, PixelMLP
 from piste.papers.kernels.tasks import TokenRegression
 from piste.tasks import Pathfinder
-from support.contract_rows import IMAGES, Pair, experiment_of
+from support.contract_rows import IMAGES, Covered, Pair, experiment_of
 
 REGRESSION = TokenRegression(sequences=2, length=2, dimension=3)
 LAYER = KernelLayer(heads=2, width=3)
@@ -27,3 +28,22 @@ PAIRS = {
     "pathfinder, pixel-mlp": Pair(ALL_IMAGES, PIXELS, in_batches=True),
 }
 NO_FORM = [("token-regression, kernel-layer", "gaussian", "gd", "reduced")]
+PROBES = [experiment_of(REGRESSION, LAYER)]
+COVERED = [
+    Covered(
+        "kernels",
+        "poster item",
+        coverage.POSTER_ITEMS,
+        coverage.BEYOND_THE_POSTER,
+        coverage.TABLES,
+    )
+]
+
+
+def _fit_regression(parts: dict) -> dict:
+    """A sphere has two dimensions or more, hardest targets have one output."""
+    outputs = 1 if parts["targets"] == "hardest" else parts["outputs"]
+    return parts | {"dimension": parts["dimension"] + 1, "outputs": outputs}
+
+
+FITS = {TokenRegression: _fit_regression}
