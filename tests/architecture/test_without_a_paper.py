@@ -45,13 +45,7 @@ print(*names, sep="\\n")
 from piste.cli import main
 sys.exit(main(["list"]))
 """
-FAST = (
-    "contracts/test_rules_broken.py",
-    "contracts/test_fields_without_default.py",
-    "values/test_malformed.py",
-    "claims/test_groups.py",
-    "reproduction/test_by_name.py",
-)
+FAST = "test_fields_without_default or test_malformed or test_groups or test_by_name"
 """A few files of the core that take seconds, for every run of the tests."""
 
 
@@ -99,9 +93,9 @@ def pytest_in(copy: Path, *words: str, **more: str) -> subprocess.CompletedProce
     return python(copy, "-m", "pytest", *options, *words, **more)
 
 
-def collect(copy: Path, *words: str) -> subprocess.CompletedProcess:
-    # Annotations are checked as tests run, and importing with them takes far longer.
-    return pytest_in(copy, "--collect-only", *words, JAXTYPING_DISABLE="1")
+def quickly(copy: Path, *words: str) -> subprocess.CompletedProcess:
+    # The slow twin below checks annotations too; importing with them takes far longer.
+    return pytest_in(copy, *words, JAXTYPING_DISABLE="1")
 
 
 def test_every_module_imports_and_papers_are_listed(copy):
@@ -123,23 +117,19 @@ def test_a_module_of_the_core_that_needs_the_paper_is_caught(tmp_path):
     assert f"No module named 'piste.papers.{PAPER}'" in done.stderr
 
 
-def test_all_other_tests_can_be_collected(copy):
-    done = collect(copy)
+def test_all_other_tests_are_collected_and_some_pass(copy):
+    """Every file is read before a few are run; one that cannot be ends it all."""
+    done = quickly(copy, "-k", FAST)
     assert done.returncode == 0, done.stdout[-3000:]
+    assert " passed" in done.stdout or "100%" in done.stdout
 
 
 def test_a_test_of_the_core_that_needs_the_paper_is_caught(tmp_path):
     copy = copied_to(tmp_path)
     test = "tests/test_wrong.py"
     (copy / test).write_text(f"import piste.papers.{PAPER}\n", "utf-8")
-    done = collect(copy, test)
+    done = quickly(copy, "--collect-only", test)
     assert done.returncode != 0 and f"'piste.papers.{PAPER}'" in done.stdout
-
-
-def test_the_core_passes_some_of_its_tests(copy):
-    done = pytest_in(copy, *(f"tests/{name}" for name in FAST))
-    assert done.returncode == 0, done.stdout[-3000:]
-    assert "skipped" not in done.stdout.splitlines()[-1]
 
 
 def naming() -> set[str]:

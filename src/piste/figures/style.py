@@ -114,7 +114,7 @@ def shade(share: float) -> str:
     return to_hex(mpl.colormaps["viridis"](start + (end - start) * float(share)))
 
 
-TIMES = (0, *(10**power for power in range(1, 10)))
+TIMES = (0, 2, 5, *(10**power for power in range(1, 10)))
 """The steps that are named on an axis of time."""
 
 
