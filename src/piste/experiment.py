@@ -104,7 +104,7 @@ class Experiment:
     """Training steps, $T$."""
     record: Schedule = Schedule()
     """When to measure."""
-    seed: int = option(default=0, minimum=0, maximum=2**63 - 1)
+    seed: int = option(default=0, minimum=0, maximum=2**63 - 1, is_size=False)
     """Seed of all random streams."""
     precision: str = option(default="float64", choices=("float64", "float32"))
     """Floating-point type of the training."""

@@ -7,8 +7,6 @@ import pytest
 
 ROOT = pathlib.Path(__file__).parents[2]
 FILES = [p for part in ("src", "tools") for p in (ROOT / part).rglob("*.py")]
-LEFT = {"store/manifest.py", "store/parts.py", "landscape/stored.py"}
-"""Where numbers and JSON in ASCII are read; to be named there too."""
 
 
 def names_encoding(call: ast.Call, place: int) -> bool:
@@ -21,8 +19,6 @@ def names_encoding(call: ast.Call, place: int) -> bool:
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
 def test_every_text_file_is_opened_by_its_encoding(path):
-    if any(str(path).endswith(name) for name in LEFT):
-        pytest.skip("reads ASCII")
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         if not isinstance(node, ast.Call):
             continue

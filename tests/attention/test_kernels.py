@@ -10,11 +10,11 @@ import pytest
 from piste.attention import KERNELS, kernel
 from piste.attention.kernels import squared_distances
 from piste.errors import InputError
-from piste.papers.signgd.models import TwoLayer
+from piste.models import Classifier
 from piste.testing import assert_close
 from support.reference import attention_row
 from support.small import run
-from support.two_token import small
+from support.tiny import tiny
 
 every_kernel = pytest.mark.parametrize("name", tuple(KERNELS))
 
@@ -127,20 +127,20 @@ def test_a_kernel_from_a_users_file_trains(cauchy):
     queries, keys = drawn()
     truth = 1 / (1 + ((queries[:, None] - keys) ** 2).sum(-1))
     assert_close(cauchy(queries, keys), truth)
-    experiment = small("gd", form="full", model__kernel="cauchy", steps=40)
+    experiment = tiny("gd", model__kernel="cauchy", steps=40)
     losses = run(experiment).records["train_loss"]
     assert np.isfinite(losses).all() and losses[-1] < 0.9 * losses[0]
 
 
 def test_a_kernel_is_known_while_it_is_there(cauchy):
-    assert TwoLayer(kernel="cauchy").kernel == "cauchy"
+    assert Classifier(kernel="cauchy").kernel == "cauchy"
     with pytest.raises(InputError, match="cauchy, gaussian"):
-        TwoLayer(kernel="cosine")
+        Classifier(kernel="cosine")
 
 
 def test_an_unknown_kernel_is_one_line():
     with pytest.raises(InputError) as caught:
-        TwoLayer(kernel="cauchy")
+        Classifier(kernel="cauchy")
     line = "kernel = cauchy: must be one of gaussian, gaussian-mean, "
     assert str(caught.value) == line + "gaussian-rows, linear, none, softmax"
 

@@ -7,12 +7,12 @@ from piste.claims import by_experiment, labelled, one_experiment
 from piste.errors import InputError
 from piste.rules import Adam
 from piste.values import override, to_json
-from support.signgd import experiment as signgd_experiment
+from support.plain import experiment
 
 
 def run(seed: int = 0, **changes) -> xr.Dataset:
     """A trajectory of which only the experiment is known."""
-    given = override(signgd_experiment(seed=seed), changes)
+    given = override(experiment(seed=seed), changes)
     return xr.Dataset(attrs={"experiment": to_json(given)})
 
 
@@ -23,13 +23,13 @@ def test_seeds_of_one_experiment_are_one_group():
 
 
 def test_other_settings_are_other_groups_and_named():
-    """σ_p = 0.5 and 2 once became one median over 2 seeds."""
-    noise = "task.noise-scale"
-    runs = [run(0, **{noise: 0.5}), run(1, **{noise: 2.0}), run(1, **{noise: 0.5})]
+    """A radius = 0.5 and 2 once became one median over 2 seeds."""
+    radius = "task.marker-radius"
+    runs = [run(0, **{radius: 0.5}), run(1, **{radius: 2.0}), run(1, **{radius: 0.5})]
     first, second = by_experiment(runs)
     assert (first.seeds, second.seeds) == ([0, 1], [1])
-    assert first.words() == "task.noise-scale = 0.5"
-    assert second.words() == "task.noise-scale = 2.0"
+    assert first.words() == "task.marker-radius = 0.5"
+    assert second.words() == "task.marker-radius = 2.0"
 
 
 def test_a_class_is_named_by_its_word_and_its_own_fields():
@@ -58,17 +58,19 @@ def test_nothing_is_no_group_and_a_stranger_is_refused():
 
 
 def test_labels_tell_all_runs_apart():
-    noise = "task.noise-scale"
+    radius = "task.marker-radius"
     alone = labelled([run(1), run(0)])
     assert [one.attrs["label"] for one in alone] == ["seed 0", "seed 1"]
-    two = labelled([run(0, **{noise: 0.5}), run(0, **{noise: 2.0})])
+    two = labelled([run(0, **{radius: 0.5}), run(0, **{radius: 2.0})])
     assert [one.attrs["label"] for one in two] == [
-        "task.noise-scale = 0.5, seed 0",
-        "task.noise-scale = 2.0, seed 0",
+        "task.marker-radius = 0.5, seed 0",
+        "task.marker-radius = 2.0, seed 0",
     ]
 
 
 def test_a_median_over_two_experiments_is_refused():
     assert one_experiment([run(1), run(0)]).seeds == [0, 1]
-    with pytest.raises(InputError, match=r"noise-scale = 0.5 and .*noise-scale = 2.0"):
-        one_experiment([run(**{"task.noise-scale": scale}) for scale in (0.5, 2.0)])
+    with pytest.raises(
+        InputError, match=r"marker-radius = 0.5 and .*marker-radius = 2.0"
+    ):
+        one_experiment([run(**{"task.marker-radius": scale}) for scale in (0.5, 2.0)])

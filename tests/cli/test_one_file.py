@@ -81,8 +81,8 @@ BROKEN = {
         "fails (Zero",
     ),
     "ours": (
-        text(PRESET, STUDIES, name="signgd"),
-        "PAPER: name = signgd: is the name of",
+        text(PRESET, STUDIES, name="kernels"),
+        "PAPER: name = kernels: is the name of",
     ),
     "no name": (
         text(PRESET, STUDIES, name="a/b"),
@@ -115,9 +115,9 @@ def test_a_broken_file_is_one_line_and_nothing_is_written(
 
 
 def test_a_page_names_a_file_that_brings_no_paper():
-    words = ["reproduce", "--with", "a b.py", "signgd", "--quick", "--out", "out"]
-    made = command_line(find_paper("signgd"), Parser().read(words)[1])
-    assert made == "piste reproduce --with 'a b.py' signgd --quick --out out"
+    words = ["reproduce", "--with", "a b.py", "kernels", "--quick", "--out", "out"]
+    made = command_line(find_paper("kernels"), Parser().read(words)[1])
+    assert made == "piste reproduce --with 'a b.py' kernels --quick --out out"
 
 
 def test_the_skeleton_of_the_documents_is_a_paper(bring, capsys):
@@ -126,5 +126,5 @@ def test_the_skeleton_of_the_documents_is_a_paper(bring, capsys):
     code = section.split("```python\n")[1].split("```")[0]
     assert main(bring(code, "list")) == 0
     shown = capsys.readouterr().out
-    assert "mine/small " in shown and "the default experiment, 100 steps" in shown
+    assert "mine/small " in shown and "a few images, 20 steps" in shown
     find_paper("mine").check_parts()

@@ -14,7 +14,7 @@ from jaxtyping import Array, Float, PyTree
 from piste import errors, registry
 from piste.attention import attend
 from piste.attention.kernels import softmax
-from piste.papers.signgd.models import TwoLayerWeights
+from piste.probes.classification import SetScores
 from piste.sweeps import Cell
 from support.shapes import may_have_axes
 
@@ -26,7 +26,7 @@ def test_a_wrong_shape_is_refused():
 
 def test_a_module_of_the_wrong_shape_is_refused():
     with pytest.raises(jaxtyping.TypeCheckError):
-        TwoLayerWeights(*(jnp.ones((2, width)) for width in (3, 3, 3, 4)))
+        SetScores(jnp.ones((3, 2)), jnp.zeros(4, int))
 
 
 def test_a_wrong_type_is_refused_where_no_axes_are():

@@ -12,60 +12,21 @@ from piste.attention import KERNELS
 from piste.datasets import TextSet
 from piste.errors import InputError
 from piste.experiment import Experiment, Schedule
-from piste.models import MODELS, Classifier
-from piste.papers.decision_lists.models import OneHot
-from piste.papers.decision_lists.tasks import DecisionLists
-from piste.papers.kernels.models import KernelLayer, PixelMLP
-from piste.papers.kernels.tasks import TokenRegression
-from piste.papers.signgd.models import PatchTransformer, SmallCNN, Stack, TwoLayer
-from piste.papers.signgd.tasks import LabelledDigits, SignalNoise
+from piste.models import MODELS
 from piste.registry import name_of
 from piste.rules import RULES
-from piste.tasks import TASKS, Pathfinder, Text
+from piste.tasks import TASKS, Text
 from piste.values import override
-from support.signgd import experiment as signgd_experiment
+from support.contract_rows import collected, ours
 from support.small import finish
 
 STEPS = 50
-SIGNAL = SignalNoise(samples=3, dimension=12, noise_coordinates=4, test_samples=4)
-DIGITS = LabelledDigits(train_samples=4, test_samples=4)
-
-# A new task or model is a new row: a tiny task with a tiny model that can read it.
-TABLE = {
-    "signal-noise, two-layer": (SIGNAL, TwoLayer(key_width=2, value_width=2)),
-    "signal-noise, stack": (SIGNAL, Stack(key_width=2, value_width=2)),
-    "decision-lists, one-hot": (DecisionLists(5, 2, 2), OneHot()),
-    "token-regression, kernel-layer": (
-        TokenRegression(sequences=2, length=2, dimension=3),
-        KernelLayer(heads=2, width=2),
-    ),
-    "text, classifier": (
-        Text(frequent=5, length=4, validation_samples=2, batch=4),
-        Classifier(layers=1, dimension=4, hidden=4, dropout=0.0),
-    ),
-    "pathfinder, pixel-mlp": (
-        Pathfinder(
-            canvas=16, train_samples=4, validation_samples=2, test_samples=2, batch=4
-        ),
-        PixelMLP(layers=1, hidden=4),
-    ),
-    "labelled-digits, small-cnn": (DIGITS, SmallCNN(channels=2)),
-    "labelled-digits, patch-transformer": (
-        DIGITS,
-        PatchTransformer(patch=4, dimension=4, hidden=4),
-    ),
-}
-# The same data for the same models as signal-noise.
-ELSEWHERE = {"noisy-images"}
+TABLE = collected("PAIRS")
 # Too few steps to converge, small enough for every kernel not to blow up.
 SETTINGS = {"flow": {"time_step": 1e-3, "solver": "tsit5"}}
 RATE = {"learning_rate": 1e-3}
 
 DISCRETE = [rule for rule in RULES if rule != "flow"]
-SLOW = ("text, classifier",)
-"""Rows whose gradients take seconds to compile."""
-BATCHES = (*SLOW, "pathfinder, pixel-mlp")
-"""Rows that train on batches: they have no flow, which is said in one line."""
 
 
 def by_default(row: str) -> tuple[str, str]:
@@ -73,12 +34,12 @@ def by_default(row: str) -> tuple[str, str]:
 
     A classifier has its attention in blocks for the first, and plain for the second.
     """
-    return ("softmax", "linear") if row in SLOW else ("softmax", "gaussian")
+    return ("softmax", "linear") if TABLE[row].slow else ("softmax", "gaussian")
 
 
 def kernels_of(row: str) -> tuple[str, ...]:
     """All kernels, or one that does not matter where a model has no choice of them."""
-    return tuple(KERNELS) if hasattr(TABLE[row][1], "kernel") else ("softmax",)
+    return tuple(KERNELS) if hasattr(TABLE[row].model, "kernel") else ("softmax",)
 
 
 CELLS = [
@@ -93,7 +54,7 @@ FLOWS = [
     pytest.param(row, kernel, marks=() if kernel == "gaussian" else pytest.mark.slow)
     for row in TABLE
     for kernel in kernels_of(row)
-    if row not in BATCHES
+    if not TABLE[row].in_batches
 ]
 
 
@@ -110,7 +71,7 @@ def reviews(monkeypatch):
 
 
 def experiment(row: str, kernel: str, rule: str) -> Experiment:
-    task, model = TABLE[row]
+    task, model = TABLE[row].task, TABLE[row].model
     return Experiment(
         task=task,
         model=override(model, {"kernel": kernel} if hasattr(model, "kernel") else {}),
@@ -160,7 +121,7 @@ def test_what_can_run_runs(row, kernel):
         assert np.isfinite(losses).all() and losses[-1] != losses[0], rule
         assert all(np.isfinite(leaf).all() for leaf in jax.tree.leaves(params)), rule
         # Other rules need not descend, nor do batches from one to the next.
-        if rule == "gd" and row not in SLOW:
+        if rule == "gd" and not TABLE[row].slow:
             assert losses[-1] < losses[0]
 
 
@@ -174,46 +135,39 @@ def test_the_flow_runs(row, kernel):
     assert np.isfinite(losses).all() and losses[-1] < losses[0]
 
 
+PAIRS = {(name_of(pair.task), name_of(pair.model)) for pair in TABLE.values()}
+
+
 def test_the_table_has_a_row_for_every_task_and_model():
-    found = {(name_of(task), name_of(model)) for task, model in TABLE.values()}
-    assert {task for task, _ in found} == set(TASKS) - ELSEWHERE
-    assert {model for _, model in found} == set(MODELS)
-    assert set(TABLE) == {", ".join(pair) for pair in found}
+    read = PAIRS | collected("ALSO_READ")
+    assert {task for task, _ in read} == ours(TASKS) - collected("SAME_DATA")
+    assert {model for _, model in read} == ours(MODELS)
+    assert set(TABLE) == {", ".join(pair) for pair in PAIRS}
 
 
-PAIRS = {(name_of(task), name_of(model)) for task, model in TABLE.values()}
-PAIRS |= {("pathfinder", "classifier")}  # which reads pixels like words
+READ = PAIRS | collected("ALSO_READ")
+TASK_ROWS = {name_of(row): row for row in collected("TASKS")}
+MODEL_ROWS = {name_of(row): row for row, _ in collected("MODELS")}
 WRONG = [
     (task, model)
-    for task in dict.fromkeys(task for task, _ in PAIRS)
-    for model in MODELS
-    if (task, model) not in PAIRS
+    for task in dict.fromkeys(task for task, _ in READ)
+    for model in MODEL_ROWS
+    if (task, model) not in READ
 ]
 
 
 @pytest.mark.parametrize(("task", "model"), sorted(WRONG))
 def test_a_model_that_cannot_read_a_task_says_so(task, model):
-    tasks = {name_of(t): t for t, _ in TABLE.values()}
-    models = {name_of(m): m for _, m in TABLE.values()}
-    given = signgd_experiment(task=tasks[task], model=models[model])
+    given = Experiment(TASK_ROWS[task], MODEL_ROWS[model], RULES["gd"]())
     with pytest.raises(InputError) as caught:
         training.build(given)
     line = str(caught.value)
-    right = [m for t, m in PAIRS if t == task]
+    right = [m for t, m in READ if t == task]
     assert line.startswith(f"model = {model}: cannot read the data of task {task}")
     assert "\n" not in line and any(word in line for word in right)
 
 
-NO_FORM = [
-    ("signal-noise, two-layer", "gaussian", "signgd", "exact"),
-    ("signal-noise, two-layer", "softmax", "adam", "gram"),
-    ("signal-noise, stack", "softmax", "gd", "gram"),
-    ("decision-lists, one-hot", "softmax", "gd", "partitions"),
-    ("token-regression, kernel-layer", "gaussian", "gd", "reduced"),
-]
-
-
-@pytest.mark.parametrize(("row", "kernel", "rule", "form"), NO_FORM)
+@pytest.mark.parametrize(("row", "kernel", "rule", "form"), collected("NO_FORM"))
 def test_a_form_that_does_not_hold_says_so(row, kernel, rule, form):
     given = dataclasses.replace(experiment(row, kernel, rule), form=form)
     with pytest.raises(InputError) as caught:
@@ -221,10 +175,3 @@ def test_a_form_that_does_not_hold_says_so(row, kernel, rule, form):
     line = str(caught.value)
     assert line.startswith(f"form = {form}: does not hold") and "\n" not in line
     assert kernel in line and "must be auto" in line
-
-
-def test_the_flow_needs_an_exact_loss():
-    task = DecisionLists(400, 6, 2, distribution="iid")
-    given = Experiment(task=task, model=OneHot(), rule=RULES["flow"]())
-    with pytest.raises(InputError, match="rule = flow: the flow needs an exact loss"):
-        training.build(given)

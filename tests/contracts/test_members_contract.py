@@ -9,96 +9,20 @@ import numpy as np
 import pytest
 
 from piste.errors import InputError
-from piste.experiment import Experiment, Schedule
-from piste.models import MODELS, AbstractModel, Classifier, model
-from piste.papers.decision_lists.models import OneHot
-from piste.papers.decision_lists.tasks import DecisionLists
-from piste.papers.kernels.models import KernelLayer, PixelMLP
-from piste.papers.kernels.tasks import TokenRegression
-from piste.papers.signgd.models import PatchTransformer, SmallCNN, Stack, TwoLayer
-from piste.papers.signgd.tasks import LabelledDigits, NoisyImages, SignalNoise
+from piste.models import MODELS, AbstractModel, model
 from piste.probes import Probe
 from piste.registry import _NAMES, name_of
-from piste.rules import GD, Adam, SignGD
 from piste.streams import Stream, stream
-from piste.tasks import TASKS, AbstractTask, Pathfinder, Text, task
+from piste.tasks import TASKS, AbstractTask, Text, task
 from piste.testing import check_form, check_model, check_task
 from piste.training import FORMS, AbstractForm, find_form, form
+from support.contract_rows import IMAGES, collected, experiment_of, is_ours, ours
 from support.families import forgotten
 from support.small import reviews
 
-SIGNAL = SignalNoise(samples=3, dimension=12, noise_coordinates=4, test_samples=4)
-LISTS = DecisionLists(5, 2, 2)
-TWO_LAYER = TwoLayer(key_width=2, value_width=2)
-CLASSIFIER = Classifier(layers=1, dimension=4, hidden=4, dropout=0.1)
-
-# A new task is a new row, and so is a new model: with a task that it can read.
-TASK_TABLE = [
-    SIGNAL,
-    dataclasses.replace(SIGNAL, noise="correlated"),
-    NoisyImages(dataset="digits", samples=4, test_samples=4),
-    LISTS,
-    DecisionLists(6, 3, 2, distribution="dirichlet"),
-    TokenRegression(sequences=2, length=2, dimension=3),
-    Text(frequent=5, length=4, validation_samples=2, batch=4),
-    Pathfinder(
-        canvas=16, train_samples=4, validation_samples=2, test_samples=2, batch=2
-    ),
-    LabelledDigits(train_samples=6, test_samples=4, batch=3),
-]
-REGRESSION, TEXT, IMAGES, DIGITS = TASK_TABLE[5:]
-PIXELS = PixelMLP(layers=1, hidden=4)
-WINDOWS = Classifier(
-    layers=1, dimension=4, hidden=4, dropout=0.0, heads=2, window=8, stride=4
-)
-CNN = SmallCNN(channels=2)
-PATCHES = PatchTransformer(patch=4, dimension=4, hidden=4)
-MODEL_TABLE = [
-    (TWO_LAYER, SIGNAL),
-    (Stack(key_width=2, value_width=2), SIGNAL),
-    (OneHot(), LISTS),
-    (KernelLayer(heads=2, width=3), REGRESSION),
-    (KernelLayer(heads=2, width=3, init="matched", values="signed"), REGRESSION),
-    (CLASSIFIER, TEXT),
-    (WINDOWS, IMAGES),
-    (PIXELS, IMAGES),
-    (CNN, DIGITS),
-    (PATCHES, DIGITS),
-]
-
-PLAIN = GD(0.1)
-
-
-def trained(task, model, rule=PLAIN, form="auto"):
-    record = Schedule(dense=1, test_every=8, chunk=8)
-    return Experiment(task, model, rule, steps=4, record=record, form=form)
-
-
-FIXED = OneHot(train="attention", start="permutation")
-FORM_TABLE = {
-    ("two-layer", "full"): trained(SIGNAL, TWO_LAYER, form="full"),
-    ("two-layer", "reduced"): trained(SIGNAL, TWO_LAYER, Adam(), "reduced"),
-    ("two-layer", "exact"): trained(SIGNAL, TWO_LAYER, SignGD(), "exact"),
-    ("two-layer", "gram"): trained(SIGNAL, TWO_LAYER, form="gram"),
-    ("stack", "full"): trained(SIGNAL, MODEL_TABLE[1][0], form="full"),
-    ("stack", "exact"): trained(SIGNAL, MODEL_TABLE[1][0], SignGD(), "exact"),
-    ("one-hot", "reduced"): trained(LISTS, FIXED, form="reduced"),
-    ("one-hot", "partitions"): trained(
-        DecisionLists(5, 2, 2, distribution="iid"), FIXED, form="partitions"
-    ),
-    ("one-hot", "support"): trained(
-        DecisionLists(6, 3, 2, distribution="dirichlet"), OneHot(), form="support"
-    ),
-    ("one-hot", "enumeration"): trained(LISTS, OneHot(), form="enumeration"),
-    ("one-hot", "monte-carlo"): trained(
-        DecisionLists(6, 3, 2, batch=8), OneHot(), form="monte-carlo"
-    ),
-    ("kernel-layer", "full"): trained(REGRESSION, MODEL_TABLE[3][0]),
-    ("classifier", "full"): trained(TEXT, CLASSIFIER),
-    ("pixel-mlp", "full"): trained(IMAGES, PIXELS),
-    ("small-cnn", "full"): trained(DIGITS, CNN),
-    ("patch-transformer", "full"): trained(DIGITS, PATCHES),
-}
+TASK_TABLE = collected("TASKS")
+MODEL_TABLE = collected("MODELS")
+FORM_TABLE = collected("FORMS")
 
 
 @pytest.fixture(autouse=True)
@@ -119,13 +43,13 @@ def known():
 
 
 def test_the_tables_have_a_row_for_every_member():
-    assert {name_of(row) for row in TASK_TABLE} == set(TASKS)
-    assert {name_of(row) for row, _ in MODEL_TABLE} == set(MODELS)
+    assert {name_of(row) for row in TASK_TABLE} == ours(TASKS)
+    assert {name_of(row) for row, _ in MODEL_TABLE} == ours(MODELS)
     rows = {
         (name, entry.name)
         for entry in FORMS
         for name, cls in MODELS.items()
-        if issubclass(cls, entry.models)
+        if issubclass(cls, entry.models) and is_ours(cls)
     }
     assert set(FORM_TABLE) == rows
 
@@ -250,7 +174,7 @@ def made_model(draw, kernel="softmax"):
 
 
 BROKEN_MODELS = {
-    "no form trains it on task signal-noise; add one by @form": lambda key: (
+    "no form trains it on task pathfinder; add one by @form": lambda key: (
         jax.random.normal(key, (3,))
     ),
     "has no weights": lambda key: None,
@@ -263,12 +187,12 @@ BROKEN_MODELS = {
 @pytest.mark.parametrize("words", BROKEN_MODELS)
 def test_a_broken_model_is_told_what_is_wrong(words):
     broken = made_model(BROKEN_MODELS[words])
-    says(lambda: check_model(broken, SIGNAL), f"model mine: {words}")
+    says(lambda: check_model(broken, IMAGES), f"model mine: {words}")
 
 
 def test_a_kernel_that_nobody_knows_is_caught():
     broken = made_model(lambda key: jax.random.normal(key, (3,)), "nowhere")
-    says(lambda: check_model(broken, SIGNAL), "its kernel 'nowhere' is not known")
+    says(lambda: check_model(broken, IMAGES), "its kernel 'nowhere' is not known")
 
 
 class Seen(eqx.Module):
@@ -363,7 +287,7 @@ def line(cls, size=lambda experiment: 3):
         count = size(experiment)
         return cls(start.weights[:count], start.data[:count])
 
-    return trained(mine, layer)
+    return experiment_of(mine, layer)
 
 
 BROKEN_FORMS = {

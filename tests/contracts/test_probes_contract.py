@@ -2,59 +2,29 @@
 
 import functools
 
-import jax
-import numpy as np
 import pytest
 
 from piste import training
-from piste.papers.signgd.probes import LAYERS, PROBES, TwoTokenView
 from piste.probes import BROUGHT, Probe, probe
 from piste.testing import check_probe
-from support.small import REGRESSION, finish, run
-from support.two_token import small
+from support.contract_rows import collected
+from support.small import finish
+from support.tiny import TinyView, tiny
 
-SIZES = {"sample": 6, "neuron": 7, "layer": len(LAYERS)}
-NAMES = [probe.name for probe in PROBES]
+SYSTEMS = [tiny(), *collected("PROBES")]
 
 
 @functools.cache
-def system():
-    return training.build(small(form="exact"))
+def system(row: int = 0):
+    return training.build(SYSTEMS[row])
 
 
-def test_names_and_symbols_are_unique():
-    assert len(set(NAMES)) == len(NAMES)
-    assert len({probe.symbol for probe in PROBES}) == len(PROBES)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_every_probe_passes_the_contract(name):
-    check_probe(name, system())
-
-
-def test_probes_of_a_regression_pass_it_too():
-    regression = training.build(REGRESSION)
-    for each in regression.probes():
-        check_probe(each.name, regression)
-
-
-@pytest.mark.parametrize("probe", PROBES, ids=NAMES)
-def test_a_probe_has_the_axes_that_it_declares(probe):
-    done = run(small(form="exact"))
-    recorded = done.records[probe.name]
-    assert recorded.shape[1:] == tuple(SIZES[dim] for dim in probe.dims)
-    assert np.isfinite(recorded).all()
-
-
-@pytest.mark.parametrize("probe", PROBES, ids=NAMES)
-def test_a_probe_is_pure_and_keeps_the_type_of_numbers(probe):
-    """After training too, where numbers are less smooth than at the start."""
-    done = run(small(form="exact"))
-    form, params = done.system.form, done.state.params
-    view = form.test_view(params) if probe.on_test else form.view(params)
-    here, there = probe.compute(view), jax.jit(probe.compute)(view)
-    assert here.dtype == view.margins().dtype
-    np.testing.assert_allclose(here, there, rtol=1e-12)
+@pytest.mark.parametrize("row", range(len(SYSTEMS)))
+def test_every_probe_passes_the_contract(row):
+    probes = system(row).probes()
+    assert len({probe.symbol for probe in probes}) == len(probes)
+    for each in probes:
+        check_probe(each.name, system(row))
 
 
 GOOD = {"symbol": "$x$", "meaning": "a number"}
@@ -97,36 +67,36 @@ BROKEN = {
 @pytest.fixture(autouse=True)
 def brought():
     yield
-    BROUGHT.clear()
+    BROUGHT[TinyView].pop("mine", None)
 
 
 @pytest.mark.parametrize("words", BROKEN)
 def test_a_broken_one_is_told_what_is_wrong(words):
     compute, more = BROKEN[words]
-    probe("mine", of=TwoTokenView, **(GOOD | more))(compute)
+    probe("mine", of=TinyView, **(GOOD | more))(compute)
     with pytest.raises(AssertionError) as caught:
-        check_probe("mine", small(form="exact"))
+        check_probe("mine", tiny())
     line = str(caught.value)
     assert line.startswith("probe mine: ") and words in line and "\n" not in line
 
 
 def test_one_of_a_user_passes():
-    probe("mine", of=TwoTokenView, **GOOD)(spread)
-    check_probe("mine", small(form="exact"))
-    assert isinstance(BROUGHT[TwoTokenView]["mine"], Probe)
+    probe("mine", of=TinyView, **GOOD)(spread)
+    check_probe("mine", tiny())
+    assert isinstance(BROUGHT[TinyView]["mine"], Probe)
 
 
 def test_a_probe_that_is_added_between_two_runs_is_measured_by_the_second_alone():
     """The compiled program of the first one must not be taken for the second."""
-    experiment = small(form="exact", steps=20)
+    experiment = tiny(steps=20)
 
     def measured():
         return finish(training.build(experiment), training.Plan.of(experiment)).records
 
     before = set(measured())
-    probe("mine", of=TwoTokenView, **GOOD)(spread)
+    probe("mine", of=TinyView, **GOOD)(spread)
     assert set(measured()) == before | {"mine"}
-    BROUGHT.clear()
+    del BROUGHT[TinyView]["mine"]
     assert set(measured()) == before
 
 

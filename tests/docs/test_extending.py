@@ -28,13 +28,6 @@ COMMANDS = {
     name: shlex.split(line)[1:]
     for line, name in re.findall(r"```sh\n(piste .*?--with (\w+\.py).*?)\n```", PAGE)
 }
-SMALL = {
-    "task.dimension": "50",
-    "task.noise-coordinates": "10",
-    "task.test-samples": "5",
-}
-"""What the tests add to a command on the paper's data, which are larger."""
-
 # What a run shows of what was brought, and an edit that makes it another run.
 SHOWN = {
     "cosine.py": ("model.kernel *cosine", ("1e-12", "1e-9")),
@@ -64,10 +57,7 @@ def written(folder: Path, name: str, edit: tuple[str, str] | None = None) -> Pat
 
 
 def words_of(name: str, path: Path) -> list[str]:
-    words = [str(path) if word == name else word for word in COMMANDS[name]]
-    if "--task" in words:
-        return words
-    return words + [word for field, to in SMALL.items() for word in (f"--{field}", to)]
+    return [str(path) if word == name else word for word in COMMANDS[name]]
 
 
 def test_every_file_has_a_command_and_a_row_here():

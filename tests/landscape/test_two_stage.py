@@ -23,15 +23,16 @@ from piste.landscape.comparison import Comparison
 from piste.landscape.survey import Survey
 from piste.papers.decision_lists.models import OneHot
 from piste.papers.decision_lists.tasks import DecisionLists
+from piste.registry import name_of
 from piste.reproduction.landscapes import compare
 from piste.rules import GD
 from piste.store import Store, save_state
 from piste.testing import assert_close
 from piste.training import Plan, build, draw, fixed_loss, train
 from piste.values import override
+from support.contract_rows import collected
 from support.faults import flip
 from support.small import REGRESSION
-from support.two_token import small
 
 LISTS = Experiment(
     task=DecisionLists(vocabulary=5, length=3, list_bound=2),
@@ -74,12 +75,11 @@ def test_targets_stay_those_of_the_first_kernel():
 @pytest.mark.parametrize(
     ("experiment", "kind"),
     [
-        (small("adam", steps=10), "qk"),
-        pytest.param(small("signgd", steps=10), "hessian", marks=pytest.mark.slow),
+        *collected("LANDSCAPES"),
         pytest.param(LISTS, "random", marks=pytest.mark.slow),
         (LISTS, "pca"),
     ],
-    ids=["two-layer qk", "two-layer hessian", "one-hot random", "one-hot pca"],
+    ids=lambda given: given if isinstance(given, str) else name_of(given.model),
 )
 def test_every_model_has_its_landscapes(experiment, kind):
     stage = two_stage.two_stages(experiment, ("gaussian",), 8, 4)["gaussian"]

@@ -2,37 +2,16 @@
 
 import functools
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import pytest
 
 from piste.claims import Claim
 from piste.papers import find_paper
-from piste.papers.decision_lists import coverage as decision_lists
-from piste.papers.kernels import coverage as kernels
-from piste.papers.signgd import coverage as signgd
-from piste.reproduction import Contents, Evidence, Item, Table, coverage_rows
+from piste.reproduction import Contents, Evidence, coverage_rows
 from piste.reproduction.coverage import NOT_RUN
+from support.contract_rows import Covered, collected
 
-
-class Covered(NamedTuple):
-    """A paper's items, and its claims beyond them."""
-
-    paper: str
-    heading: str
-    items: Sequence[Item]
-    beyond: Sequence[str]
-    tables: Sequence[Table]
-    without_figure: frozenset[str] = frozenset()
-    """Claims that only a table shows."""
-
-    @property
-    def contents(self) -> Contents:
-        return contents_of(self.paper)
-
-    @property
-    def claims(self) -> Sequence[Claim]:
-        return self.contents.claims
+PAPERS = collected("COVERED")
 
 
 @functools.cache
@@ -41,30 +20,13 @@ def contents_of(paper: str) -> Contents:
     return find_paper(paper).contents()
 
 
-PAPERS = (
-    Covered(
-        "signgd",
-        "slide item",
-        signgd.SLIDE_ITEMS,
-        signgd.BEYOND_THE_SLIDES,
-        signgd.TABLES,
-    ),
-    Covered(
-        "kernels",
-        "poster item",
-        kernels.POSTER_ITEMS,
-        kernels.BEYOND_THE_POSTER,
-        kernels.TABLES,
-    ),
-    Covered(
-        "decision-lists",
-        "abstract item",
-        decision_lists.ABSTRACT_ITEMS,
-        decision_lists.BEYOND_THE_ABSTRACT,
-        decision_lists.TABLES,
-        frozenset({"Theorem 1 on all sequences", "Theorem 2 at short sequences"}),
-    ),
-)
+def contents(covered: Covered) -> Contents:
+    return contents_of(covered.paper)
+
+
+def claims(covered: Covered) -> Sequence[Claim]:
+    return contents(covered).claims
+
 
 each_paper = pytest.mark.parametrize("covered", PAPERS, ids=lambda one: one.paper)
 
@@ -74,7 +36,7 @@ def test_every_claim_is_of_the_paper_or_beyond_it(covered):
     names = [name for item in covered.items for name in item.claims]
     assert len(set(names)) == len(names)
     assert not {*names} & {*covered.beyond}
-    assert {*names, *covered.beyond} == {claim.name for claim in covered.claims}
+    assert {*names, *covered.beyond} == {claim.name for claim in claims(covered)}
 
 
 @each_paper
@@ -85,9 +47,9 @@ def test_every_item_has_a_claim_and_words_of_its_own(covered):
 
 @each_paper
 def test_every_claim_has_a_study_and_a_figure(covered):
-    studies = {study.name for study in covered.contents.studies}
-    figures = {figure.name for figure in covered.contents.figures}
-    for claim in covered.claims:
+    studies = {study.name for study in contents(covered).studies}
+    figures = {figure.name for figure in contents(covered).figures}
+    for claim in claims(covered):
         assert claim.needs and set(claim.needs) <= studies, claim.name
         if claim.name in covered.without_figure:
             assert not claim.figure, claim.name
@@ -101,11 +63,11 @@ def test_what_was_not_run_says_so(covered):
     table = declared.make(Evidence())
     assert list(table) == [covered.heading, "study", "claim", "verdict"]
     assert set(table["verdict"]) == {NOT_RUN}
-    assert len(table) == len(coverage_rows(covered.items, covered.claims))
+    assert len(table) == len(coverage_rows(covered.items, claims(covered)))
 
 
 @each_paper
 def test_the_page_begins_with_the_coverage(covered):
-    first, *others = covered.contents.tables
+    first, *others = contents(covered).tables
     assert (first,) == covered.tables
     assert "coverage" not in {table.name for table in others}

@@ -13,7 +13,7 @@ from piste.registry import name_of
 from piste.rules import RULES
 from piste.tasks import TASKS
 from piste.values import digest, fields_of, from_json, override, to_json
-from support.signgd import DEFAULT
+from support.plain import DEFAULT
 from support.strategies import experiments, members
 
 FAMILY = {**TASKS, **MODELS, **RULES}

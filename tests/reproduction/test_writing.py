@@ -6,11 +6,13 @@ from matplotlib.figure import Figure
 
 from piste.claims import Judgements
 from piste.figures import Picture
-from piste.papers.signgd import PAPER
+from piste.papers import Paper
 from piste.report import page
 from piste.reproduction import Evidence, Results
 from piste.reproduction.writing import write_captions, write_pictures, write_tables
 from support.faults import Crash, Disk
+
+PAPER = Paper("mine", "A Title", "me", "my desk", "", "A summary.", __name__)
 
 
 def write_all(folder, caption: str, monkeypatch) -> None:

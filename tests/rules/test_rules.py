@@ -8,8 +8,8 @@ import pytest
 
 from piste.rules import GD, Adam, Lion, NormalisedGD, SignGD
 from piste.testing import assert_close
-from support.small import run, start
-from support.two_token import small
+from support.small import run
+from support.tiny import tiny
 
 RNG = np.random.default_rng(0)
 GRADIENTS = [RNG.normal(size=(4, 3)) * 10.0 ** RNG.integers(-6, 2) for _ in range(60)]
@@ -115,9 +115,9 @@ def test_adam_without_memory_is_sign_descent_on_hard_gradients(learning_rate):
 
 
 def test_adam_without_memory_is_sign_descent_bit_for_bit_in_training():
-    plain = run(small(form="full"))
+    plain = run(tiny())
     settings = {"rule__b1": 0, "rule__b2": 0, "rule__eps": 0}
-    adam = run(small("adam", form="full", **settings))
+    adam = run(tiny("adam", **settings))
     assert int(plain.state.step) == 300
     for one, other in zip(
         jax.tree.leaves(plain.state.params),
@@ -128,13 +128,3 @@ def test_adam_without_memory_is_sign_descent_bit_for_bit_in_training():
     np.testing.assert_array_equal(
         plain.records["train_loss"], adam.records["train_loss"]
     )
-
-
-def test_coordinates_without_gradient_never_move():
-    experiment = small(form="full")
-    begun, done = start(experiment), run(experiment)
-    still = ~(np.asarray(begun.data.basis) != 0).any(0)
-    assert 5 < still.sum() < 55
-    before, after = np.asarray(begun.weights.query), np.asarray(done.state.params.query)
-    np.testing.assert_array_equal(before[:, still], after[:, still])
-    assert (before != after)[:, ~still].all()

@@ -8,12 +8,9 @@ from hypothesis import strategies as st
 
 from piste.experiment import Experiment, Schedule
 from piste.models import MODELS, Classifier
-from piste.papers.decision_lists.tasks import DecisionLists
-from piste.papers.kernels.tasks import TokenRegression
-from piste.papers.signgd.models import PatchTransformer, Stack
-from piste.papers.signgd.tasks import LabelledDigits, NoisyImages, SignalNoise
 from piste.rules import RULES
 from piste.tasks import TASKS, Pathfinder
+from support.contract_rows import collected, fit_classifier
 
 
 def _field(field: dataclasses.Field, kind: type) -> st.SearchStrategy:
@@ -41,79 +38,12 @@ def fields(cls: type) -> dict[str, st.SearchStrategy]:
     return {f.name: _field(f, hints[f.name]) for f in dataclasses.fields(cls)}
 
 
-def _fit_signal_noise(parts: dict) -> dict:
-    """The noise fits into the dimension."""
-    room = parts["dimension"] - 1
-    return parts | {"noise_coordinates": min(parts["noise_coordinates"], room)}
-
-
-def _fit_noisy_images(parts: dict) -> dict:
-    """As many of each class, and two classes."""
-    positive, negative = parts["positive_class"], parts["negative_class"]
-    if positive == negative:
-        negative = (positive + 1) % 10
-    samples = parts["samples"] + parts["samples"] % 2
-    return parts | {"samples": samples, "negative_class": negative}
-
-
-def _fit_stack(parts: dict) -> dict:
-    """Heads share out the neurons."""
-    widths = {name: parts[name] for name in ("key_width", "value_width")}
-    heads = min(parts["heads"], *widths.values())
-    fitted = {name: width - width % heads for name, width in widths.items()}
-    return parts | {"heads": heads} | fitted
-
-
-def _fit_classifier(parts: dict) -> dict:
-    """Heads share out the dimension; windows lie evenly around their squares."""
-    heads = min(parts["heads"], parts["dimension"])
-    dimension = parts["dimension"] - parts["dimension"] % heads
-    fitted = parts | {"heads": heads, "dimension": dimension}
-    if parts.get("window"):
-        fitted["window"] = parts["stride"] + 2 * parts["window"]
-    return fitted
-
-
-def _fit_digits(parts: dict) -> dict:
-    """A batch is no larger than the training set."""
-    return parts | {"batch": min(parts["batch"], parts["train_samples"])}
-
-
 def _fit_pathfinder(parts: dict) -> dict:
     """Cues of the original are not balanced away."""
     return parts | {"quirks": parts["quirks"] and not parts["balanced"]}
 
 
-def _fit_lists(parts: dict) -> dict:
-    """Lists fit into the vocabulary, sequences too, and few sets have weights."""
-    size = min(parts["vocabulary"], 12)
-    length = min(parts["length"], size)
-    sets = range(-(-size // length), math.comb(size, length) + 1)
-    return parts | {
-        "vocabulary": size,
-        "length": length,
-        "list_bound": min(parts["list_bound"], size - 1),
-        "support_sets": min(max(parts["support_sets"], sets[0]), sets[-1]),
-    }
-
-
-def _fit_regression(parts: dict) -> dict:
-    """A sphere has two dimensions or more, hardest targets have one output."""
-    outputs = 1 if parts["targets"] == "hardest" else parts["outputs"]
-    return parts | {"dimension": parts["dimension"] + 1, "outputs": outputs}
-
-
-_FITS = {
-    Classifier: _fit_classifier,
-    PatchTransformer: _fit_classifier,
-    LabelledDigits: _fit_digits,
-    DecisionLists: _fit_lists,
-    Pathfinder: _fit_pathfinder,
-    TokenRegression: _fit_regression,
-    SignalNoise: _fit_signal_noise,
-    NoisyImages: _fit_noisy_images,
-    Stack: _fit_stack,
-}
+_FITS = {Classifier: fit_classifier, Pathfinder: _fit_pathfinder} | collected("FITS")
 """How fields that depend on each other are made to agree."""
 
 

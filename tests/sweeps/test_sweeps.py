@@ -14,14 +14,14 @@ from piste.sweeps.grid import static_part
 from piste.training import batches, run_batch
 from piste.values import override
 from support.faults import assert_every_damage_is_named
-from support.two_token import small
+from support.tiny import tiny
 
-PROBES = ("train_loss", "value_noise", "test_error")
+PROBES = ("train_loss", "test_loss")
 AXES = {"task.noise_scale": (1.0, 3.0), "seed": range(3)}
 
 
 def short(rule: str = "signgd", **changes):
-    return small(rule, steps=40, **changes)
+    return tiny(rule, steps=40, **changes)
 
 
 def test_cells_are_the_product_of_the_axes():
@@ -136,7 +136,7 @@ def test_a_cell_that_diverges_is_data(tmp_path):
 
 
 def test_a_batch_may_stop_when_all_losses_are_low(tmp_path):
-    base = small("gd", steps=300)
+    base = tiny("gd", steps=300)
     sweep = Sweep(base, {"seed": range(2)})
     whole = run_sweep(sweep, tmp_path / "a", PROBES, batch=2)
     level = float(whole.train_loss.isel(step=30).max())
@@ -158,7 +158,7 @@ def test_a_loss_that_underflows_to_zero_is_no_reason_to_stop(tmp_path, monkeypat
     real = batches.run_batch
     monkeypatch.setattr(batches, "run_batch", underflowed)
     found = run_sweep(
-        Sweep(small("gd", steps=300), {"seed": range(2)}), tmp_path, PROBES
+        Sweep(tiny("gd", steps=300), {"seed": range(2)}), tmp_path, PROBES
     )
     assert not found.train_loss.any() and found.train_loss.notnull().all()
 

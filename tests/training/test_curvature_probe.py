@@ -1,28 +1,23 @@
 """Curvature along any run: the ends of the Hessian's spectrum, against a dense one."""
 
-import dataclasses
-
 import jax
 import numpy as np
 import pytest
 from jax.flatten_util import ravel_pytree
 
 from piste import training
-from piste.errors import InputError
 from piste.experiment import Experiment, Schedule
 from piste.papers.decision_lists.models import OneHot
 from piste.papers.decision_lists.tasks import DecisionLists
 from piste.papers.kernels.models import KernelLayer
 from piste.papers.kernels.tasks import TokenRegression
-from piste.papers.signgd.models import TwoLayer
-from piste.papers.signgd.tasks import SignalNoise
 from piste.rules import GD
 from piste.store import run_in_memory
+from support.tiny import Tiny, TinyAttention
 
 RECORD = Schedule(dense=4, chunk=4, test_every=4, curvature=True)
-SIGNAL = SignalNoise(samples=3, dimension=12, noise_coordinates=4, test_samples=4)
 RUNS = {
-    "two-layer": (SIGNAL, TwoLayer(key_width=2, value_width=2, init_scale=2.0)),
+    "tiny-attention": (Tiny(samples=3), TinyAttention(width=2, init_scale=2.0)),
     "one-hot": (DecisionLists(5, 2, 2), OneHot(init_scale=0.5)),
     "kernel-layer": (
         TokenRegression(sequences=2, length=2, dimension=3),
@@ -49,10 +44,3 @@ def test_the_probe_is_the_dense_hessian_s_ends(name):
     ends = np.linalg.eigvalsh(jax.jit(jax.hessian(loss))(flat))[[0, -1]]
     np.testing.assert_allclose(run.hessian_extremes[0], ends, rtol=1e-6, atol=1e-9)
     assert run.hessian_extremes.dims == ("test_step", "end")
-
-
-def test_forms_of_other_coordinates_are_not_taken():
-    given = experiment("two-layer")
-    assert training.choose_form(given) == "full"
-    with pytest.raises(InputError, match="form = gram: does not hold"):
-        training.choose_form(dataclasses.replace(given, form="gram"))

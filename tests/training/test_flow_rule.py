@@ -13,11 +13,11 @@ from piste.papers.decision_lists.tasks import DecisionLists
 from piste.rules import GD, Flow
 from piste.store import Store, run_in_memory
 from piste.values import override
-from support.two_token import SMALL
+from support.tiny import TINY
 
 TIME = 40.0
 FLOW = dataclasses.replace(
-    override(SMALL, {"steps": 8, "model.init-scale": 1.0}),
+    override(TINY, {"steps": 8, "model.init-scale": 1.0}),
     rule=Flow(time_step=TIME / 8, rtol=1e-10, atol=1e-12),
 )
 
@@ -29,33 +29,19 @@ def descent(steps: int, **changes) -> Experiment:
 
 @pytest.mark.parametrize("kernel", ["softmax", "gaussian"])
 def test_descent_follows_the_flow_with_an_error_of_the_order_of_its_step(kernel):
-    changes = {"model.kernel": kernel, "form": "full"}
+    changes = {"model.kernel": kernel}
     exact = run_in_memory(override(FLOW, changes))
     steps = np.array([64, 128, 256, 512])
     errors = []
     for count in steps:
         run = run_in_memory(descent(int(count), **changes))
         np.testing.assert_allclose(run.time[-1], exact.time[-1])
-        gap = run.value_noise[-1].values - exact.value_noise[-1].values
+        gap = run.margins[-1].values - exact.margins[-1].values
         errors.append(np.abs(gap).max())
-    moved = exact.value_noise[-1] - exact.value_noise[0]
+    moved = exact.margins[-1] - exact.margins[0]
     assert errors[0] < 0.2 * float(np.abs(moved).max())
     slope = np.polyfit(np.log(1 / steps), np.log(errors), 1)[0]
     assert abs(slope - 1) < 0.1
-
-
-@pytest.mark.parametrize("form", ["gram", "reduced"])
-def test_every_form_flows_alike(form):
-    full = run_in_memory(override(FLOW, {"form": "full"}))
-    other = run_in_memory(override(FLOW, {"form": form}))
-    for name in ("train_loss", "value_noise", "query_signal", "test_loss"):
-        np.testing.assert_allclose(other[name], full[name], rtol=1e-6, atol=1e-9)
-
-
-def test_the_flow_takes_the_shortest_form_and_never_signs():
-    assert training.choose_form(FLOW) == "gram"
-    with pytest.raises(ValueError, match="form = exact: does not hold"):
-        training.choose_form(override(FLOW, {"form": "exact"}))
 
 
 def test_time_is_recorded_for_the_flow_and_for_descent_only(tmp_path):
@@ -64,7 +50,7 @@ def test_time_is_recorded_for_the_flow_and_for_descent_only(tmp_path):
     np.testing.assert_allclose(flowed.time, flowed.step * TIME / 8)
     assert flowed.time.dims == ("step",) and "time" in flowed.coords
     assert "time" in store.run(descent(16)).trajectory().coords
-    assert "time" not in run_in_memory(SMALL).coords
+    assert "time" not in run_in_memory(TINY).coords
 
 
 def test_a_flow_that_fails_is_an_outcome(tmp_path):
@@ -88,7 +74,7 @@ def test_an_interrupted_flow_goes_on_to_the_same_bits(tmp_path):
     with pytest.raises(KeyboardInterrupt):
         store.run(experiment, watch=stop)
     again = store.run(experiment).trajectory()
-    for name in ("train_loss", "query_noise"):
+    for name in ("train_loss", "margins"):
         np.testing.assert_array_equal(again[name], whole[name])
 
 

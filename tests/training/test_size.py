@@ -12,7 +12,7 @@ import pytest
 from piste import api
 from piste.devices import cores, free_disk, free_memory
 from piste.errors import InputError
-from piste.experiment import Experiment, Schedule
+from piste.experiment import Experiment
 from piste.landscape.comparison import Comparison
 from piste.landscape.size import check_size as check_comparison
 from piste.papers import papers, preset
@@ -21,8 +21,7 @@ from piste.papers.decision_lists.tasks import DecisionLists
 from piste.papers.kernels.forms import regression
 from piste.papers.kernels.models import KernelLayer
 from piste.papers.kernels.tasks import RegressionData
-from piste.papers.signgd.models import Stack, TwoLayer
-from piste.papers.signgd.tasks import TwoTokenData
+from piste.registry import name_of
 from piste.training import (
     InitialState,
     Size,
@@ -30,20 +29,19 @@ from piste.training import (
     check_size,
     choose_form,
     draw,
-    forms,
     forms_for,
     needs_of,
     size_of,
 )
 from piste.training.size import YEAR, in_bytes, variations
 from piste.values import override
-from support.signgd import DEFAULT
-from support.signgd import experiment as signgd_experiment
-from support.two_token import SMALL
+from support.contract_rows import collected, modules_of_papers
+from support.small import REGRESSION
 
 LAPTOP = Size(memory=6.5e9, disk=50e9, seconds=YEAR)
 """What a machine with 8 GB has left beside its system."""
 SERVER = Size(memory=64e9, disk=1e12, seconds=YEAR)
+LAYER = preset("kernels/thm-1-softmax")
 PRESETS = [f"{p.name}/{name}" for p in papers().values() for name in p.presets]
 
 
@@ -64,20 +62,7 @@ def test_nor_a_landscape_of_it(name):
 
 
 BILLION, TRILLION = 10**9, 10**12
-ABSURD = [
-    ("signgd/stages", {"task.dimension": BILLION}, "memory"),
-    ("signgd/stages", {"task.samples": BILLION}, "memory"),
-    ("signgd/stages", {"task.test-samples": 10 * BILLION}, "memory"),
-    ("signgd/stages", {"model.key-width": 10**8}, "memory"),
-    ("signgd/stages", {"model.value-width": 10**8}, "memory"),
-    ("signgd/stages", {"steps": 10**15}, "years"),
-    ("signgd/stages", {"record.chunk": TRILLION}, "memory"),
-    ("signgd/stages", {"record.dense": TRILLION, "steps": TRILLION}, "memory"),
-    ("signgd/stages", {"steps": BILLION, "record.every": "1"}, "disk"),
-    ("signgd/gd", {"task.dimension": BILLION}, "memory"),
-    ("signgd/autodiff", {"task.dimension": BILLION}, "memory"),
-    ("signgd/deep", {"task.test-samples": 10**8}, "memory"),
-    ("signgd/heads", {"model.key-width": 4 * 10**8}, "memory"),
+ABSURD = collected("ABSURD") + [
     ("decision-lists/thm-1", {"task.vocabulary": 10**7}, "memory"),
     ("decision-lists/thm-1", {"task.list-bound": 29}, "memory"),
     ("decision-lists/thm-2", {"task.support-sets": BILLION}, "memory"),
@@ -123,14 +108,6 @@ def test_absurd_sizes_name_the_field_and_what_fits(name, changes, what):
     check_size(fits, Path("results"), room=SERVER)
 
 
-def test_two_fields_that_are_both_absurd():
-    changes = {"task.dimension": BILLION, "task.samples": BILLION}
-    experiment = override(DEFAULT, changes)
-    said = message(lambda: check_size(experiment, Path("results"), room=LAPTOP))
-    assert said.startswith("task.samples = 1000000000: needs about ")
-    assert said.endswith("it and task.dimension = 1000000000 must be smaller")
-
-
 @pytest.mark.parametrize(
     ("changes", "what"),
     [
@@ -153,15 +130,8 @@ def test_absurd_landscapes(changes, what):
     check_comparison(experiment, fits, Path("x"), room=SERVER)
 
 
-def test_an_implicit_solver_writes_down_a_matrix_of_all_weights():
-    flow = {"rule": "flow", "rule.solver": "kvaerno5", "form": "full"}
-    experiment = override(DEFAULT, flow)
-    assert "memory" in message(lambda: check_size(experiment, Path("x"), room=SERVER))
-    check_size(override(experiment, {"rule.solver": "tsit5"}), Path("x"), room=LAPTOP)
-
-
 def test_a_flow_may_have_any_number_of_steps():
-    experiment = override(DEFAULT, {"rule": "flow", "steps": 10**18})
+    experiment = override(LAYER, {"rule": "flow", "steps": 10**18})
     check_size(experiment, Path("x"), room=LAPTOP)
 
 
@@ -174,8 +144,9 @@ def shapes_of(experiment: Experiment) -> InitialState:
     if isinstance(model, KernelLayer):
         data, weights = jax.eval_shape(regression._draw, task, model, 0)
         return InitialState(data, data, weights)
-    if isinstance(model, (TwoLayer, Stack)):
-        return InitialState(*jax.eval_shape(forms._draw, task, model, None, 0))
+    for module in modules_of_papers():
+        if shapes := getattr(module, "shapes_of", lambda given: None)(experiment):
+            return shapes
     drawn = jax.eval_shape(lambda key: model.draw_weights(task, key=key), key)
     return InitialState(None, None, drawn)
 
@@ -187,8 +158,7 @@ def bytes_in(tree) -> int:
 @pytest.mark.parametrize(
     ("name", "changes"),
     [
-        ("signgd/stages", {}),
-        ("signgd/deep", {"model.depth": 3}),
+        *collected("COUNTED"),
         ("kernels/control", {"task.outputs": 3}),
         ("decision-lists/empirics", {}),
         ("kernels/imdb-desk", {"model.layers": 3}),
@@ -199,7 +169,7 @@ def test_weights_and_data_are_counted_exactly(name, changes):
     experiment = override(preset(name), changes)
     start, needs = shapes_of(experiment), needs_of(experiment)
     assert bytes_in(start.weights) == needs.weights
-    if isinstance(start.data, TwoTokenData):
+    if hasattr(start.data, "basis"):
         assert needs.data == bytes_in((start.data.basis, start.test.basis))
     if isinstance(start.data, RegressionData):
         assert needs.data == bytes_in(start.data)
@@ -208,12 +178,11 @@ def test_weights_and_data_are_counted_exactly(name, changes):
 @pytest.mark.parametrize(
     "experiment",
     [
-        override(SMALL, {"form": "full"}),
-        override(SMALL, {"model": "stack", "model.depth": 2}),
+        *collected("RECORDED"),
         preset("kernels/thm-1-softmax"),
         preset("decision-lists/empirics"),
     ],
-    ids=["two-layer", "stack", "regression", "lists"],
+    ids=lambda experiment: name_of(experiment.model),
 )
 def test_records_are_counted_exactly_or_a_little_too_large(experiment):
     is_lists = isinstance(experiment.task, DecisionLists)
@@ -234,11 +203,7 @@ def test_records_are_counted_exactly_or_a_little_too_large(experiment):
 @pytest.mark.parametrize(
     ("name", "fields"),
     [
-        (
-            "signgd/deep",
-            "task.samples task.dimension task.test-samples model.depth model.key-width "
-            "model.value-width steps record.dense record.chunk",
-        ),
+        *collected("SIZES"),
         (
             "kernels/thm-1-softmax",
             "task.sequences task.length task.dimension model.heads model.width steps",
@@ -269,28 +234,24 @@ def test_the_form_of_lists_is_the_one_that_is_chosen():
 
 
 def test_what_is_done_needs_no_room_on_the_disk():
-    experiment = signgd_experiment(steps=100_000, record=Schedule(every=10))
+    experiment = override(LAYER, {"steps": 100_000, "record.every": 10})
     whole, half = size_of(experiment), size_of(experiment, done=50_000)
     assert 0.45 < half.disk / whole.disk < 0.55
     assert size_of(experiment, stored=False).memory > whole.memory + whole.disk
 
 
 def test_in_memory_records_count_as_memory():
-    experiment = override(SMALL, {"steps": BILLION, "record.every": 1})
+    experiment = override(REGRESSION, {"steps": BILLION, "record.every": 1})
     said = message(lambda: check_size(experiment, None, room=SERVER))
     assert said.startswith("steps = 1000000000: needs about") and "memory" in said
 
 
 def test_the_python_interface_refuses_too(monkeypatch, tmp_path):
     monkeypatch.setattr("piste.training.size.room_of", lambda folder: LAPTOP)
-    huge = override(SMALL, {"task.dimension": BILLION})
+    huge = override(REGRESSION, {"task.dimension": BILLION})
     for out in (None, tmp_path / "out"):
         assert "memory" in message(lambda out=out: api.run(huge, out, quiet=True))
     assert not (tmp_path / "out").exists()
-
-
-def test_depth_is_bounded_because_every_layer_is_compiled():
-    assert message(lambda: Stack(depth=1001)) == "depth = 1001: must be at most 1000"
 
 
 # --- what the machine has -------------------------------------------------------------
@@ -375,11 +336,7 @@ with tempfile.TemporaryDirectory() as folder:
 @pytest.mark.parametrize(
     "words",
     [
-        "signgd/stages",
-        "signgd/stages steps=3 task.test-samples=40000",
-        "signgd/stages steps=3 model.key-width=5000",
-        "signgd/gd steps=3 task.dimension=40000",
-        "signgd/deep steps=3 task.test-samples=20000",
+        *collected("MEASURED"),
         "kernels/thm-2-gaussian steps=3 task.length=64",
         "decision-lists/empirics steps=3 task.vocabulary=500",
         "kernels/pathfinder-desk steps=3 task.train-samples=400000",

@@ -6,8 +6,7 @@ from piste.errors import InputError, InputWarning, one_line, reason, shown
 from piste.experiment import Experiment
 from piste.rules import SignGD
 from piste.values import from_json, override, to_json
-from support.signgd import DEFAULT
-from support.signgd import experiment as signgd_experiment
+from support.plain import DEFAULT, experiment
 
 
 def message(call) -> str:
@@ -60,7 +59,7 @@ def test_whole_numbers_that_no_machine_holds(digits):
 
 @pytest.mark.parametrize("number", [10**30, 10**5000], ids=["30", "5000"])
 def test_the_same_as_numbers(number):
-    assert "must be at most" in message(lambda: signgd_experiment(steps=number))
+    assert "must be at most" in message(lambda: experiment(steps=number))
     assert "must be at most" in message(lambda: override(DEFAULT, {"steps": number}))
 
 

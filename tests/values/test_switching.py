@@ -6,13 +6,10 @@ import piste
 from piste.cli import main
 from piste.errors import InputError, InputWarning, field_error
 from piste.experiment import Experiment
-from piste.papers.kernels.tasks import TokenRegression
-from piste.papers.signgd.tasks import NoisyImages, SignalNoise
 from piste.rules import GD, Adam
 from piste.tasks import Pathfinder
 from piste.values import change, from_json, override, value
-from support.signgd import DEFAULT
-from support.signgd import experiment as signgd_experiment
+from support.plain import DEFAULT, experiment
 
 
 def test_text_becomes_images_of_as_many_samples():
@@ -38,65 +35,27 @@ def test_what_is_given_anew_is_not_dropped():
 
 
 def test_defaults_that_nobody_chose_are_not_mentioned():
-    assert change(signgd_experiment(rule=Adam()), {"rule": "gd"}).dropped == ()
-    (said,) = change(signgd_experiment(rule=Adam(b1=0.5)), {"rule": "gd"}).dropped
+    assert change(experiment(rule=Adam()), {"rule": "gd"}).dropped == ()
+    (said,) = change(experiment(rule=Adam(b1=0.5)), {"rule": "gd"}).dropped
     assert said == "rule = gd: b1 = 0.5 of adam is dropped (gd has no such field)"
 
 
 def test_the_same_class_again_changes_nothing():
-    given = signgd_experiment(rule=Adam(b1=0.5))
+    given = experiment(rule=Adam(b1=0.5))
     found = change(given, {"rule": "adam", "rule.b2": 0.5})
     assert found.value.rule == Adam(b1=0.5, b2=0.5) and found.dropped == ()
 
 
 def test_a_value_that_is_put_whole_drops_nothing():
-    found = change(signgd_experiment(rule=Adam(b1=0.5)), {"rule": GD(0.5)})
+    found = change(experiment(rule=Adam(b1=0.5)), {"rule": GD(0.5)})
     assert found.value.rule == GD(0.5) and found.dropped == ()
-
-
-SHORT = signgd_experiment(task=TokenRegression(dimension=8))
-
-
-def test_a_field_that_only_fails_beside_the_new_defaults_is_dropped():
-    found = change(SHORT, {"task": "signal-noise"})
-    assert found.value.task == SignalNoise()
-    (said,) = found.dropped
-    assert said == (
-        "task = signal-noise: dimension = 8 of token-regression is dropped (with it, "
-        "noise-coordinates = 200: must be between 1 and dimension − 1 = 7)"
-    )
-
-
-def test_a_field_that_is_valid_beside_what_is_given_too_is_kept():
-    changes = {"task": "signal-noise", "task.noise-coordinates": 4}
-    found = change(SHORT, changes)
-    assert found.value.task == SignalNoise(dimension=8, noise_coordinates=4)
-    assert found.dropped == ()
-
-
-def test_several_fields_can_be_dropped_at_once():
-    task = SignalNoise(samples=7, test_samples=5, noise_scale=3.0)
-    found = change(signgd_experiment(task=task), {"task": "noisy-images"})
-    assert isinstance(found.value.task, NoisyImages)
-    assert found.value.task.samples == NoisyImages().samples
-    assert found.value.task.test_samples == 5
-    assert any(
-        "samples = 7 of signal-noise is dropped (must be even" in said
-        for said in found.dropped
-    )
-
-
-def test_what_the_user_gives_wrongly_is_an_error_and_no_note():
-    changes = {"task": "noisy-images", "task.samples": 7}
-    with pytest.raises(InputError, match="^task.samples = 7: must be even"):
-        change(DEFAULT, changes)
 
 
 def test_an_error_about_a_field_knows_it():
     with pytest.raises(InputError) as caught:
-        override(DEFAULT, {"task.noise-scale": "-1"})
+        override(DEFAULT, {"task.marker-radius": "-1"})
     error = caught.value
-    assert (error.field, error.value) == ("task.noise_scale", -1.0)
+    assert (error.field, error.value) == ("task.marker_radius", -1.0)
     assert error.expected == "must be greater than 0"
     with pytest.raises(InputError) as caught:
         from_json(Experiment, {"rule": {"type": "adam", "b1": [1]}})
@@ -129,19 +88,20 @@ def test_a_word_must_be_one(given):
 WORDS = [
     *("--task", "token-regression", "--model", "kernel-layer", "--rule", "gd"),
     *("--task.sequences", "2", "--task.dimension", "3", "--model.width", "2"),
-    *("--steps", "2", "--model.heads", "1", "--rule.learning-rate", "0.01"),
+    *("--steps", "2", "--rate.warm-up", "0", "--model.heads", "1"),
+    *("--rule.learning-rate", "0.01"),
 ]
 
 
 def test_the_command_says_what_it_dropped_each_time(tmp_path, capsys, monkeypatch):
-    words = ["run", "signgd/stages", *WORDS, "--out", str(tmp_path)]
+    words = ["run", "kernels/pathfinder-desk", *WORDS, "--out", str(tmp_path)]
     said = []
     for _ in range(2):  # trained, then from the store
         assert main(words) == 0
         said.append(capsys.readouterr().out)
     assert "already run" in said[1] and "already run" not in said[0]
     found = change(
-        piste.preset("signgd/stages"),
+        piste.preset("kernels/pathfinder-desk"),
         dict(zip([word[2:] for word in WORDS[::2]], WORDS[1::2], strict=True)),
     )
     for out in said:

@@ -5,30 +5,29 @@ import pytest
 
 from piste.errors import InputError
 from piste.experiment import Experiment, Schedule
-from piste.papers.signgd.models import TwoLayer
-from piste.papers.signgd.tasks import SignalNoise
+from piste.models import Classifier
 from piste.rules import GD, RULES, Adam, Lion, SignGD
+from piste.tasks import Pathfinder
 from piste.values import digest, fields_of, from_json, override, to_json
-from support.signgd import DEFAULT
-from support.signgd import experiment as signgd_experiment
+from support.plain import DEFAULT, experiment
 
 RULE_WORDS = ", ".join(sorted(RULES))
 
 
 def test_override_reaches_every_depth_in_either_spelling():
-    changed = override(DEFAULT, {"task.noise_scale": 3, "seed": "4"})
-    assert changed.task.noise_scale == 3.0 and changed.seed == 4
-    assert changed == override(DEFAULT, {"task.noise-scale": "3.0", "seed": 4})
+    changed = override(DEFAULT, {"task.marker_radius": 3, "seed": "4"})
+    assert changed.task.marker_radius == 3.0 and changed.seed == 4
+    assert changed == override(DEFAULT, {"task.marker-radius": "3.0", "seed": 4})
 
 
 def test_override_leaves_the_original_alone():
     before = DEFAULT
-    override(before, {"task.samples": 7, "rule": "gd"})
+    override(before, {"task.train-samples": 7, "rule": "gd"})
     assert before == DEFAULT
 
 
 def test_switching_the_class_keeps_shared_fields():
-    base = signgd_experiment(rule=Adam(learning_rate=0.3, b1=0.5, b2=0.6, eps=0.1))
+    base = experiment(rule=Adam(learning_rate=0.3, b1=0.5, b2=0.6, eps=0.1))
     assert override(base, {"rule": "lion"}).rule == Lion(0.3, b1=0.5, b2=0.6)
     assert override(base, {"rule": "gd"}).rule == GD(0.3)
 
@@ -52,13 +51,13 @@ MISTAKES = [
     ({"steps": 2.5}, "steps = 2.5: must be a whole number"),
     ({"steps": True}, "steps = True: must be a whole number"),
     ({"seed": -1}, "seed = -1: must be at least 0"),
-    ({"task.samples": 0}, "task.samples = 0: must be at least 1"),
-    ({"task.noise-scale": 0.0}, "task.noise-scale = 0.0: must be greater than 0"),
-    ({"task.noise-scale": "wide"}, "task.noise-scale = wide: must be a number"),
-    ({"task.noise-scale": True}, "task.noise-scale = True: must be a number"),
+    ({"task.train-samples": 0}, "task.train-samples = 0: must be at least 1"),
+    ({"task.marker-radius": 0.0}, "task.marker-radius = 0.0: must be greater than 0"),
+    ({"task.marker-radius": "wide"}, "task.marker-radius = wide: must be a number"),
+    ({"task.marker-radius": True}, "task.marker-radius = True: must be a number"),
     (
-        {"task.noise_coordinates": 2000},
-        "task.noise-coordinates = 2000: must be between 1 and dimension − 1 = 1999",
+        {"model.heads": 3},
+        "model.dimension = 64: must be a multiple of heads = 3",
     ),
     (
         {"rule.learning-rate": "-0.1"},
@@ -93,8 +92,8 @@ MISTAKES = [
     ({"record": 3}, "record = 3: must have fields"),
     ({"stepss": 3}, "no field 'stepss'; did you mean 'steps'?"),
     (
-        {"task.noise-scal": 3},
-        "no field 'task.noise-scal'; did you mean 'task.noise-scale'?",
+        {"task.marker-radiu": 3},
+        "no field 'task.marker-radiu'; did you mean 'task.marker-radius'?",
     ),
     ({"rule.b1": 0.5}, "no field 'rule.b1'"),
     ({"qqq": 1}, "no field 'qqq'"),
@@ -112,10 +111,12 @@ def test_a_mistake_is_one_line_that_names_field_value_and_what_is_allowed(
 
 
 def test_constructors_check_as_overrides_do():
-    with pytest.raises(InputError, match="^samples = 2.5: must be a whole number$"):
-        SignalNoise(samples=2.5)  # type: ignore
-    with pytest.raises(InputError, match="^key-width = 0: must be at least 1$"):
-        TwoLayer(key_width=0)
+    with pytest.raises(
+        InputError, match="^train-samples = 2.5: must be a whole number$"
+    ):
+        Pathfinder(train_samples=2.5)  # type: ignore
+    with pytest.raises(InputError, match="^hidden = 0: must be at least 1$"):
+        Classifier(hidden=0)
     with pytest.raises(InputError, match="^learning-rate = fast: must be a number$"):
         GD(learning_rate="fast")  # type: ignore
 
@@ -127,10 +128,10 @@ def test_from_json_names_an_unknown_field_of_stored_data():
 
 
 def test_fields_of_can_be_given_back():
-    experiment = signgd_experiment(rule=Adam(b1=0.2), steps=7)
-    listed = fields_of(experiment)
+    given = experiment(rule=Adam(b1=0.2), steps=7)
+    listed = fields_of(given)
     assert listed["rule"] == "adam" and listed["rule.b1"] == 0.2
-    assert override(DEFAULT, listed) == experiment
+    assert override(DEFAULT, listed) == given
 
 
 def test_digests_are_stable_across_versions():
@@ -138,11 +139,9 @@ def test_digests_are_stable_across_versions():
 
 
 def test_equal_values_have_equal_digests():
-    spelled = signgd_experiment(
-        rule=GD(1), seed=np.int64(3), task=SignalNoise(noise_scale=2)
-    )
-    same = signgd_experiment(
-        rule=GD(1.0), seed=3, task=SignalNoise(noise_scale=np.float64(2))
+    spelled = experiment(rule=GD(1), seed=np.int64(3), task=Pathfinder(marker_radius=2))
+    same = experiment(
+        rule=GD(1.0), seed=3, task=Pathfinder(marker_radius=np.float64(2))
     )
     assert spelled == same and spelled.digest == same.digest
     assert type(spelled.rule.learning_rate) is float and type(spelled.seed) is int
@@ -156,7 +155,7 @@ def test_every_field_and_the_class_count_in_the_digest():
         {"rule": "adam"},
         {"rule": "lion"},
         {"rule.learning-rate": 0.2},
-        {"task.signal-norm": 1.0 + 1e-15},
+        {"task.brightness": 0.9 + 1e-15},
         {"model.kernel": "gaussian"},
         {"record.dense": 3},
         {"precision": "float32"},

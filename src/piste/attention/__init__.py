@@ -13,7 +13,6 @@ from .kernels import (
     kernel,
     normalised_fault,
     softmax,
-    two_key_softmax,
 )
 
 __all__ = [
@@ -31,5 +30,4 @@ __all__ = [
     "normalised_fault",
     "plain_heads",
     "softmax",
-    "two_key_softmax",
 ]

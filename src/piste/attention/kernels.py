@@ -175,30 +175,6 @@ def softmax(
     return jax.nn.softmax(queries @ keys.T, axis=-1)
 
 
-def two_key_softmax(
-    queries: Float[Array, "query width"], keys: Float[Array, "two width"]
-) -> Float[Array, "query two"]:
-    r"""Softmax over two keys, whose derivative $s_1 s_2$ keeps all its digits.
-
-    The derivative of the usual softmax has $1 - s_1$ in place of $s_2$, which is zero as
-    soon as $s_2 < 10^{-16}$; this one goes down to $10^{-308}$.
-    """
-    z = queries @ (keys[0] - keys[1])
-    return jnp.stack([_logistic(z), _logistic(-z)], axis=-1)
-
-
-@jax.custom_jvp
-def _logistic(z: Float[Array, " query"]) -> Float[Array, " query"]:
-    return jnp.exp(jax.nn.log_sigmoid(z))
-
-
-@_logistic.defjvp
-def _logistic_jvp(primals, tangents):
-    (z,), (change,) = primals, tangents
-    slope = jnp.exp(jax.nn.log_sigmoid(z) + jax.nn.log_sigmoid(-z))
-    return _logistic(z), slope * change
-
-
 @kernel("gaussian", known=ALONE)
 def gaussian(
     queries: Float[Array, "query width"], keys: Float[Array, "key width"]

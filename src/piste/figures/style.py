@@ -3,7 +3,7 @@
 import functools
 import io
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -114,10 +114,14 @@ def shade(share: float) -> str:
     return to_hex(mpl.colormaps["viridis"](start + (end - start) * float(share)))
 
 
-def time_axis(axes: Axes, last: int, start: int = 10) -> None:
-    """Time on a logarithmic axis that is linear near zero, where stage I happens."""
-    axes.set_xscale("symlog", linthresh=start, linscale=0.6)
-    ticks = [t for t in (0, 2, 5, 10, 40, 150, 600, 2000, 6000, 20000) if t <= last]
+TIMES = (0, 2, 5, *(10**power for power in range(1, 10)))
+"""The steps that are named on an axis of time."""
+
+
+def time_axis(axes: Axes, last: int, times: Sequence[int] = TIMES) -> None:
+    """Time on a logarithmic axis that is linear up to step 10."""
+    axes.set_xscale("symlog", linthresh=10, linscale=0.6)
+    ticks = [t for t in times if t <= last]
     axes.set_xticks(ticks, [f"{t:,}" for t in ticks])
     axes.set_xticks([], minor=True)
     axes.set_xlim(0, last)
@@ -165,18 +169,6 @@ def inside_label(
     axes.text(*place, text, transform=axes.transAxes, **options)
 
 
-def both_signs(axes: Axes, linear: float) -> None:
-    """A value axis that shows small and large numbers of both signs."""
-    axes.set_yscale("asinh", linear_width=linear or 1.0)
-    low, high = axes.get_ylim()
-    reach = max(-low, high)
-    powers = [p for p in 10.0 ** np.arange(-8, 9) if 2 * linear < p < reach]
-    ticks = [-p for p in reversed(powers)] + [0.0] + powers
-    ticks = [t for t in ticks if low <= t <= high]
-    axes.set_yticks(ticks, [f"{t:g}".replace("-", "−") for t in ticks])
-    axes.set_yticks([], minor=True)
-
-
 def end_label(axes: Axes, x: float, y: float, text: str, colour: str, **more) -> None:
     """Write a label beside a line instead of in a legend."""
     options = {"ha": "left", "va": "center", "fontsize": 8.5} | more
@@ -189,15 +181,3 @@ def end_label(axes: Axes, x: float, y: float, text: str, colour: str, **more) ->
         annotation_clip=False,
         **options,
     )
-
-
-def spread_labels(axes: Axes, heights: list[float], gap: float = 0.065) -> list[float]:
-    """Move labels at these heights apart until none overlaps, keeping their order."""
-    to_axes = axes.transData + axes.transAxes.inverted()
-    places = to_axes.transform([(1, height) for height in heights])[:, 1]
-    order = np.argsort(places)
-    moved = places.copy()
-    for lower, upper in zip(order[:-1], order[1:], strict=True):
-        moved[upper] = max(moved[upper], moved[lower] + gap)
-    back = to_axes.inverted().transform([(0, place) for place in moved])[:, 1]
-    return [float(height) for height in back]

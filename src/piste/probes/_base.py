@@ -37,6 +37,15 @@ class Probe:
     """Whether it is a function of the form and its parameters, not of a view."""
 
 
+SUMMARY: list[str] = ["train_loss", "test_loss"]
+"""Probes of one number whose last value says how a run went."""
+
+
+def summarise(*names: str) -> None:
+    """Say that the last values of these probes belong to the summary of a run."""
+    SUMMARY.extend(name for name in names if name not in SUMMARY)
+
+
 BROUGHT: dict[type, dict[str, Probe]] = {}
 """Probes that were added to views from outside, by the class of the view."""
 

@@ -1,11 +1,11 @@
 """What training a classifier shows: loss and accuracy on three sets."""
 
 import equinox as eqx
-import jax
-import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
 
-from ._base import RARELY, Probe
+from piste.models.classifier import accuracy, cross_entropy
+
+from ._base import RARELY, Probe, summarise
 
 
 class SetScores(eqx.Module):
@@ -16,14 +16,11 @@ class SetScores(eqx.Module):
 
     def loss(self) -> Float[Array, ""]:
         """Mean cross-entropy."""
-        log_p = jax.nn.log_softmax(self.logits)
-        return -jnp.take_along_axis(log_p, self.labels[:, None], axis=1).mean()
+        return cross_entropy(self.logits, self.labels)
 
     def accuracy(self) -> Float[Array, ""]:
         """Share of sequences whose largest logit is that of the label, or NaN."""
-        right = self.logits.argmax(-1) == self.labels
-        share = right.astype(self.logits.dtype).mean()
-        return jnp.where(jnp.isnan(self.logits).any(), jnp.nan, share)
+        return accuracy(self.logits, self.labels)
 
 
 class ClassifierView(eqx.Module):
@@ -81,3 +78,4 @@ TEST_PROBES = (
         on_test=True,
     ),
 )
+summarise("validation_accuracy", "test_accuracy")

@@ -9,6 +9,7 @@ from rich.text import Text
 
 from piste.claims import Judgement, Outcome, Timeline, judge_run, margin_text, stages
 from piste.console import bold, mark, plain_table
+from piste.probes import SUMMARY
 from piste.store import Run
 from piste.values import fields_of
 
@@ -44,18 +45,6 @@ def describe_run(out: Console, run: Run) -> None:
                 out.print(f"  {verdict.sentence()}")
 
 
-LAST = (
-    "train_loss",
-    "test_loss",
-    "test_error",
-    "margin",
-    "accuracy",
-    "validation_accuracy",
-    "test_accuracy",
-)
-"""Probes of one number whose last value says how a run went."""
-
-
 def _last_numbers(trajectory: xr.Dataset) -> list[str]:
     """The last finite numbers, a line for each time at which they were measured.
 
@@ -63,7 +52,7 @@ def _last_numbers(trajectory: xr.Dataset) -> list[str]:
     and its very last record may be of the step at which the loss was lost.
     """
     found: dict[int, list[str]] = {}
-    for name in (name for name in LAST if name in trajectory):
+    for name in (name for name in SUMMARY if name in trajectory):
         series = trajectory[name]
         finite = np.flatnonzero(np.isfinite(series.values))
         if finite.size:

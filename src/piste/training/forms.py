@@ -8,8 +8,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import jax
-
 from piste.attention.kernels import KERNELS, check_normalised
 from piste.errors import did_you_mean, field_error
 from piste.experiment import Experiment
@@ -194,15 +192,3 @@ def find_form(experiment: Experiment) -> FormEntry:
 def choose_form(experiment: Experiment) -> str:
     """The name of the form in which an experiment trains; checks a choice."""
     return find_form(experiment).name
-
-
-def draw_jointly(experiment: Experiment, loaded: Any) -> InitialState:
-    """The same as :func:`draw_plainly`, in one compiled program."""
-    task, model = experiment.task, experiment.model
-    return InitialState(*_draw(task, model, loaded, experiment.seed))
-
-
-@jax.jit
-def _draw(task, model, loaded, seed):
-    data, test = task.datasets(loaded, seed=seed)
-    return data, test, model.draw_weights(task, key=stream(seed, Stream.INIT))

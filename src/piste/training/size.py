@@ -5,6 +5,7 @@ lets through and is too large all the same ends in one line, later.
 """
 
 import dataclasses
+import functools
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -25,8 +26,6 @@ PROGRAM = 3e8
 STEP = 1e-6
 """Seconds that a step takes at the least, on any machine."""
 YEAR = 365 * 24 * 3600
-NO_SIZES = ("seed", "task.positive-class", "task.negative-class")
-"""Whole numbers that have nothing to do with how large a run is."""
 
 
 @dataclass(frozen=True)
@@ -184,8 +183,16 @@ def variations(
     return [
         Variation(name, number, usual.get(name, 1), varied(name))
         for name, number in fields_of(given).items()
-        if type(number) is int and number > 1 and name not in NO_SIZES
+        if type(number) is int and number > 1 and _is_size(given, name)
     ]
+
+
+def _is_size(given: Any, name: str) -> bool:
+    """Whether a whole number has to do with how large a run is: its field tells."""
+    *parts, last = name.replace("-", "_").split(".")
+    inside = functools.reduce(getattr, parts, given)
+    (field,) = (f for f in dataclasses.fields(inside) if f.name == last)
+    return field.metadata.get("is_size", True)
 
 
 def _ordinary(given: Any) -> Any:

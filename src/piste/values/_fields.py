@@ -22,7 +22,8 @@ def option(*, default: Any = dataclasses.MISSING, **limits: Any) -> Any:
 
     ``greater_than``, ``minimum``, ``maximum`` and ``less_than`` are for numbers (in a
     tuple, for each of them), ``choices`` is for words. The order of ``choices`` is the
-    order in which a message lists them.
+    order in which a message lists them. ``is_size=False`` says of a whole number that it
+    has nothing to do with how large a run is.
     """
     return dataclasses.field(default=default, metadata=limits)
 

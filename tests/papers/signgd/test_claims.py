@@ -3,8 +3,8 @@
 import pytest
 import xarray as xr
 
+from papers.signgd.judging import SPOILS, judge_runs, spoilt
 from piste.claims import Outcome
-from support.signgd_claims import SPOILS, judge_runs, spoilt
 
 SHOWN = {
     "I: mean value noise grows linearly",

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from papers.signgd.judging import SPOILS, spoilt
 from piste.claims import Status, summary
 from piste.errors import InputError
 from piste.papers.signgd.stages import detect
-from support.signgd_claims import SPOILS, spoilt
 
 
 def made_up_run() -> xr.Dataset:

@@ -4,7 +4,7 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
-from piste.probes import OFTEN, RARELY, Probe
+from piste.probes import OFTEN, RARELY, Probe, summarise
 
 
 class ListView(eqx.Module):
@@ -146,3 +146,4 @@ VALUE_PROBES = (
         along=RARELY,
     ),
 )
+summarise("margin", "accuracy")

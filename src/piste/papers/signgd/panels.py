@@ -7,21 +7,41 @@ import pandas as pd
 import xarray as xr
 from matplotlib.axes import Axes
 
+from piste import figures
 from piste.claims import Timeline
 from piste.figures import (
     BLACK,
     BLUE,
     ORANGE,
     PINK,
-    both_signs,
     inside_label,
     series_table,
     stage_bands,
-    time_axis,
 )
 
 SHOWN_PAIRS = 60
 """Pairs (s, i) drawn of the m_k · n that there are; the same ones in every figure."""
+
+
+TIMES = (0, 2, 5, 10, 40, 150, 600, 2000, 6000, 20000)
+"""The steps that the slides name: stage I happens within the first ten."""
+
+
+def time_axis(axes: Axes, last: int) -> None:
+    """Time as on the slides: nearly linear in stage I, and logarithmic after it."""
+    figures.time_axis(axes, last, TIMES)
+
+
+def both_signs(axes: Axes, linear: float) -> None:
+    """A value axis that shows small and large numbers of both signs."""
+    axes.set_yscale("asinh", linear_width=linear or 1.0)
+    low, high = axes.get_ylim()
+    reach = max(-low, high)
+    powers = [p for p in 10.0 ** np.arange(-8, 9) if 2 * linear < p < reach]
+    ticks = [-p for p in reversed(powers)] + [0.0] + powers
+    ticks = [t for t in ticks if low <= t <= high]
+    axes.set_yticks(ticks, [f"{t:g}".replace("-", "−") for t in ticks])
+    axes.set_yticks([], minor=True)
 
 
 def choose_pairs(noise: xr.DataArray) -> xr.DataArray:

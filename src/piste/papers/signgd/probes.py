@@ -6,7 +6,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from piste.attention import KERNELS
-from piste.probes import RARELY, Probe
+from piste.probes import RARELY, Probe, summarise
 
 from .models import logistic_loss
 
@@ -154,3 +154,4 @@ PROBES = (
         on_test=True,
     ),
 )
+summarise("test_error")

@@ -24,7 +24,7 @@ from piste.papers.decision_lists.theory import attention_theorem, ordering_margi
 from piste.rules import GD, Adam, Flow, Lion, NormalisedGD, SignGD
 from piste.store import run_in_memory
 from piste.testing import assert_close
-from support.signgd import experiment as signgd_experiment
+from support.contract_rows import CLASSIFIER, IMAGES, experiment_of
 
 RECORD = Schedule(dense=40, test_every=4, chunk=8)
 LISTS = DecisionLists(7, 3, 3)
@@ -187,9 +187,16 @@ def test_a_model_of_another_task_is_one_line():
     with pytest.raises(
         InputError, match="model = one-hot: cannot read the data of task"
     ):
-        training.build(signgd_experiment(model=OneHot()))
+        training.build(experiment_of(IMAGES, OneHot()))
     with pytest.raises(InputError, match="task decision-lists; must be one-hot"):
-        training.build(signgd_experiment(task=LISTS))
+        training.build(experiment_of(LISTS, CLASSIFIER))
+
+
+def test_the_flow_needs_an_exact_loss():
+    task = DecisionLists(400, 6, 2, distribution="iid")
+    given = Experiment(task=task, model=OneHot(), rule=Flow())
+    with pytest.raises(InputError, match="rule = flow: the flow needs an exact loss"):
+        training.build(given)
 
 
 def test_seeds_share_one_program():

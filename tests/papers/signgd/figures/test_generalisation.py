@@ -2,9 +2,9 @@
 
 import pandas as pd
 
+from papers.signgd.judging import snr_evidence
 from piste.papers.signgd import figures
 from piste.papers.signgd.results.synthetic_generalisation import snr_table
-from support.signgd_claims import snr_evidence
 
 
 def test_pictures_of_comparisons_show_their_data():

@@ -2,9 +2,9 @@
 
 import pytest
 
+from papers.signgd.judging import variant
 from piste.claims import Status
 from piste.papers.signgd import figures
-from support.signgd_claims import variant
 
 
 @pytest.mark.parametrize("status", Status)

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from papers.signgd.two_token import small
 from piste import training
 from piste.papers.signgd.forms.closed_form import (
     count_near_zero,
@@ -20,7 +21,6 @@ from piste.testing import assert_close
 from piste.training import assemble
 from support import reference
 from support.small import start
-from support.two_token import small
 
 NAMES = ("value_plus", "value_minus", "query", "key")
 SCALES = pytest.mark.parametrize("scale", [1.0, 30.0], ids=["even", "uneven"])

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from papers.signgd.two_token import small
 from piste import training
 from piste.errors import InputError
 from piste.papers.signgd.forms.support import support_blocks
@@ -18,7 +19,6 @@ from piste.store import Store, run_in_memory
 from piste.testing import assert_close
 from support import decimal_stack, reference, stack_oracle
 from support.small import finish, run, start
-from support.two_token import small
 
 WIDTHS = {"model__key_width": 6, "model__value_width": 4}
 VARIANTS = {

@@ -4,13 +4,13 @@ import jax
 import numpy as np
 import pytest
 
+from papers.signgd.two_token import small
 from piste.attention import KERNELS
 from piste.papers.signgd.models import matrix_form
 from piste.testing import assert_close
 from piste.training import build
 from support import reference
 from support.small import run, start
-from support.two_token import small
 
 torch = pytest.importorskip(
     "torch", reason="PyTorch is not installed; pip install '.[oracle]'"

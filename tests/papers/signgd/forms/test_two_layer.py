@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from papers.signgd.two_token import forms_of, small
 from piste import training
 from piste.attention import KERNELS
 from piste.errors import InputError
@@ -16,7 +17,6 @@ from piste.papers.signgd.probes import PROBES
 from piste.testing import assert_close
 from support import reference
 from support.small import finish, run, start
-from support.two_token import forms_of, small
 
 RULES = ("signgd", "gd", "normalised-gd", "adam", "lion")
 PAIRS = [(rule, form) for rule in RULES for form in forms_of(rule) if form != "full"]

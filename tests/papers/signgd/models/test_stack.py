@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from papers.signgd.stages_preset import experiment as signgd_experiment
 from piste.attention import KERNELS
 from piste.errors import InputError
 from piste.papers.signgd.models import (
@@ -21,7 +22,6 @@ from piste.papers.signgd.models import (
 from piste.testing import assert_close
 from piste.values import from_json, override, to_json
 from support import stack_oracle
-from support.signgd import experiment as signgd_experiment
 
 DIMENSION = 11
 WIDTHS = {"key_width": 12, "value_width": 6, "init_scale": 1.5}

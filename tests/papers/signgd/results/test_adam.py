@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from papers.signgd.judging import SPOILS, spoilt, verdicts_of
 from piste.claims import Outcome, judge
 from piste.papers.signgd.results import adam
 from piste.papers.signgd.results.adam import RuleSummary
 from piste.papers.signgd.stages import STAGE_ENDS
 from support.evidence import evidence_of
-from support.signgd_claims import SPOILS, spoilt, verdicts_of
 
 
 def judge_pair(run: xr.Dataset, other: xr.Dataset) -> str:

@@ -1,5 +1,6 @@
 """Generalisation on images: at equal training loss, and not where all are equal."""
 
+from papers.signgd.judging import snr_sweep, verdicts_of
 from piste.claims import Outcome
 from piste.papers.signgd.results.image_generalisation import (
     CLAIMS,
@@ -8,7 +9,6 @@ from piste.papers.signgd.results.image_generalisation import (
 )
 from piste.papers.signgd.study_names import studies_on
 from support.evidence import evidence_of
-from support.signgd_claims import snr_sweep, verdicts_of
 
 
 def outcomes(name, evidence):

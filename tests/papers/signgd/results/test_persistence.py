@@ -2,9 +2,9 @@
 
 import pytest
 
+from papers.signgd.judging import variant
 from piste.claims import Outcome, Status
 from piste.papers.signgd.results.persistence import judge_variant
-from support.signgd_claims import variant
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from papers.signgd.judging import judge_runs, spoilt
 from piste.claims import Outcome
-from support.signgd_claims import judge_runs, spoilt
 
 
 def test_a_stage_that_took_no_time_shows_nothing(run):

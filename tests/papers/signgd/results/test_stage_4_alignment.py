@@ -4,10 +4,10 @@ import dataclasses
 
 import pytest
 
+from papers.signgd.judging import judge_one
 from piste.claims import Boundary, Outcome, Status
 from piste.papers.signgd.results.stage_4_alignment import judge_successions
 from piste.papers.signgd.stages import detect
-from support.signgd_claims import judge_one
 
 
 def test_the_slides_order_of_turns_is_judged_and_not_assumed(run):

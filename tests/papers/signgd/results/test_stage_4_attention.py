@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from papers.signgd.judging import judge_one
 from piste.claims import Outcome
-from support.signgd_claims import judge_one
 
 DECAY = "IV: s₂₁ decays exponentially"
 

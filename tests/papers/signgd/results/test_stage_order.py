@@ -2,9 +2,9 @@
 
 import xarray as xr
 
+from papers.signgd.judging import judge_one, spoilt
 from piste.claims import Status
 from piste.papers.signgd.stages import detect
-from support.signgd_claims import judge_one, spoilt
 
 ORDER = "four stages, in order"
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from papers.signgd.judging import snr_evidence, snr_sweep, verdicts_of
 from piste.claims import Outcome, judge
 from piste.papers.signgd.claims import CLAIMS as ALL_CLAIMS
 from piste.papers.signgd.results.synthetic_generalisation import (
@@ -11,7 +12,6 @@ from piste.papers.signgd.results.synthetic_generalisation import (
     synthetic_cells,
 )
 from support.evidence import evidence_of
-from support.signgd_claims import snr_evidence, snr_sweep, verdicts_of
 
 
 @pytest.fixture

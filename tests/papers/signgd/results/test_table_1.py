@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from papers.signgd.judging import SPOILS, judge_one, spoilt
 from piste.claims import Outcome
 from piste.errors import InputError
 from piste.papers.signgd.results.table_1 import (
@@ -13,7 +14,6 @@ from piste.papers.signgd.results.table_1 import (
     kept_share,
 )
 from piste.papers.signgd.slides import SIGN_GROUPS, TABLE_1
-from support.signgd_claims import SPOILS, judge_one, spoilt
 
 NAME = "Table 1: independent at first, then aligned"
 

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from papers.signgd.judging import judge_one, judge_runs, verdicts_of
 from piste.claims import Outcome
 from piste.papers.signgd.results import theorem
 from piste.papers.signgd.results._series import first_time_below
 from piste.papers.signgd.results.theorem import ratio_range
-from support.signgd_claims import judge_one, judge_runs, verdicts_of
 
 FAST = "training loss ≤ ε in O(log 1/ε)"
 

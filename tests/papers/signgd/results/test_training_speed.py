@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from papers.signgd.judging import verdicts_of
 from piste.claims import Outcome
 from piste.papers.signgd.results.training_speed import CLAIMS, crossover_step
-from support.signgd_claims import verdicts_of
 
 STEPS = np.arange(0, 2001, 10)
 NORMALISED = "SignGD trains faster than normalised GD"

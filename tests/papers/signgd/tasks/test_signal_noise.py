@@ -6,6 +6,7 @@ import jax
 import numpy as np
 import pytest
 
+from papers.signgd.two_token import SMALL
 from piste.errors import InputError
 from piste.papers.signgd.tasks import SignalNoise
 from piste.streams import Stream, stream
@@ -14,7 +15,6 @@ from piste.training import draw
 from piste.values import override
 from support import reference
 from support.small import start
-from support.two_token import SMALL
 
 SIZE = 20_000
 TASK = SignalNoise(

@@ -7,9 +7,9 @@ import pandas as pd
 import xarray as xr
 from matplotlib.axes import Axes
 
-from piste.figures import BLACK, BLUE, ORANGE, Picture, canvas, styled, time_axis
+from piste.figures import BLACK, BLUE, ORANGE, Picture, canvas, styled
 
-from ..panels import draw_attention, draw_by_vote, draw_vote_key, figure_data
+from ..panels import draw_attention, draw_by_vote, draw_vote_key, figure_data, time_axis
 
 BY_VOTE = ("query_noise", "key_noise", "query_signal", "key_signal")
 """What is drawn by the vote of its neuron, a row each."""

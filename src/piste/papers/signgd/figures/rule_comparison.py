@@ -19,7 +19,6 @@ from piste.figures import (
     Picture,
     canvas,
     end_label,
-    spread_labels,
     styled,
 )
 
@@ -178,9 +177,21 @@ def _label_ends(
 ) -> None:
     """Name curves beside the panel, or in it where they leave it early."""
     late = [end for end in ends if end[0] > 0.9 * last]
-    heights = spread_labels(panel, [end[1] for end in late])
+    heights = _spread_labels(panel, [end[1] for end in late])
     for (_, _, name, colour), height in zip(late, heights, strict=True):
         end_label(panel, last, height, name, colour)
     for x, y, name, colour in ends:
         if x <= 0.9 * last:
             end_label(panel, x, 4 * y, name, colour)
+
+
+def _spread_labels(axes: Axes, heights: list[float], gap: float = 0.065) -> list[float]:
+    """Move labels at these heights apart until none overlaps, keeping their order."""
+    to_axes = axes.transData + axes.transAxes.inverted()
+    places = to_axes.transform([(1, height) for height in heights])[:, 1]
+    order = np.argsort(places)
+    moved = places.copy()
+    for lower, upper in zip(order[:-1], order[1:], strict=True):
+        moved[upper] = max(moved[upper], moved[lower] + gap)
+    back = to_axes.inverted().transform([(0, place) for place in moved])[:, 1]
+    return [float(height) for height in back]

@@ -2,13 +2,15 @@
 
 import dataclasses
 import functools
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from piste.experiment import Experiment
-from piste.training import AbstractForm, InitialState, draw_jointly, form
+from piste.streams import Stream, stream
+from piste.training import AbstractForm, InitialState, form
 
 from ..models import Stack, StackWeights, TwoLayer, TwoLayerWeights
 from ..probes import MarginView, TwoTokenView
@@ -45,6 +47,18 @@ def _exact_rank(experiment: Experiment) -> int | None:
 def _reduced_rank(experiment: Experiment) -> int | None:
     holds = _has_closed_form(experiment) and experiment.rule.entrywise
     return 3 if holds and experiment.rule.odd else None
+
+
+def draw_jointly(experiment: Experiment, loaded: Any) -> InitialState:
+    """Data from the task and weights from the model, in one compiled program."""
+    task, model = experiment.task, experiment.model
+    return InitialState(*_draw(task, model, loaded, experiment.seed))
+
+
+@jax.jit
+def _draw(task, model, loaded, seed):
+    data, test = task.datasets(loaded, seed=seed)
+    return data, test, model.draw_weights(task, key=stream(seed, Stream.INIT))
 
 
 two_token_form = functools.partial(

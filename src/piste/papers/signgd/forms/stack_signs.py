@@ -18,8 +18,6 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from piste.attention import two_key_softmax
-
 from ..models import (
     HiddenWeights,
     LayerView,
@@ -199,3 +197,27 @@ def _hidden_gradient(
     values, pull_back = jax.vjp(margins, params.hidden)
     logs = jax.nn.log_sigmoid(-values)
     return pull_back(-jnp.exp(logs - logs.max()))[0]
+
+
+def two_key_softmax(
+    queries: Float[Array, "query width"], keys: Float[Array, "two width"]
+) -> Float[Array, "query two"]:
+    r"""Softmax over two keys, whose derivative $s_1 s_2$ keeps all its digits.
+
+    The derivative of the usual softmax has $1 - s_1$ in place of $s_2$, which is zero as
+    soon as $s_2 < 10^{-16}$; this one goes down to $10^{-308}$.
+    """
+    z = queries @ (keys[0] - keys[1])
+    return jnp.stack([_logistic(z), _logistic(-z)], axis=-1)
+
+
+@jax.custom_jvp
+def _logistic(z: Float[Array, " query"]) -> Float[Array, " query"]:
+    return jnp.exp(jax.nn.log_sigmoid(z))
+
+
+@_logistic.defjvp
+def _logistic_jvp(primals, tangents):
+    (z,), (change,) = primals, tangents
+    slope = jnp.exp(jax.nn.log_sigmoid(z) + jax.nn.log_sigmoid(-z))
+    return _logistic(z), slope * change

@@ -97,9 +97,9 @@ class NoisyImages(AbstractTask):
     """The images: 28×28 MNIST, or the 8×8 digits that need no download."""
     folder: str = option(default="")
     """Where the data is; if empty, ``PISTE_DATA`` or the user's cache."""
-    positive_class: int = option(default=3, minimum=0, maximum=9)
+    positive_class: int = option(default=3, minimum=0, maximum=9, is_size=False)
     """The digit with label +1."""
-    negative_class: int = option(default=7, minimum=0, maximum=9)
+    negative_class: int = option(default=7, minimum=0, maximum=9, is_size=False)
     """The digit with label −1."""
     samples: int = option(default=100, minimum=2)
     """Size of the training set, $n$, half of it from each class."""

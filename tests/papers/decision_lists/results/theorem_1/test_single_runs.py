@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 import xarray as xr
 
-import piste
 from piste.experiment import Experiment, Schedule
 from piste.papers.decision_lists.models import OneHot
 from piste.papers.decision_lists.results.theorem_1.single_runs import run_verdict
@@ -18,6 +17,7 @@ from piste.papers.decision_lists.theory import attention_theorem
 from piste.rules import GD, Flow
 from piste.values import to_json
 from support.decision_lists import HOLDS, OPEN, UNMET, VIOLATED
+from support.plain import DEFAULT
 
 NAN = math.nan
 
@@ -31,10 +31,7 @@ RUN = Experiment(
 )
 
 
-TWO_LAYER = {
-    name: getattr(piste.preset("signgd/stages-quick"), name)
-    for name in ("task", "model")
-}
+OTHER = {"task": DEFAULT.task, "model": DEFAULT.model}
 
 
 def trajectory(margin, step=1.0, **changes) -> xr.Dataset:
@@ -70,7 +67,7 @@ def trajectory(margin, step=1.0, **changes) -> xr.Dataset:
         ),
         (trajectory([0, -1, 1]).drop_vars("time"), OPEN),
         (trajectory([0, -1, 1]).drop_attrs(), OPEN),
-        (trajectory([0, 1], **TWO_LAYER), OPEN),
+        (trajectory([0, 1], **OTHER), OPEN),
     ],
 )
 def test_theorem_1_on_a_run(run, outcome):

@@ -1,15 +1,11 @@
-"""The experiment of the signgd paper, with parts exchanged.
-
-Tests that import this are about the paper, and are skipped where it is not installed.
-"""
+"""The experiment of the signgd paper, with parts exchanged."""
 
 import dataclasses
 
-import pytest
-
 from piste.experiment import Experiment
+from piste.papers.signgd.presets import stages
 
-DEFAULT = pytest.importorskip("piste.papers.signgd.presets").stages()
+DEFAULT = stages()
 """The paper's own experiment."""
 
 

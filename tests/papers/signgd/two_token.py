@@ -1,10 +1,10 @@
 """The small two-token experiment of the signgd paper, which its tests need."""
 
+from papers.signgd.stages_preset import DEFAULT
 from piste import training
 from piste.errors import InputError
 from piste.experiment import Experiment
 from piste.values import override
-from support.signgd import DEFAULT
 
 SMALL = override(
     DEFAULT,
