@@ -15,7 +15,7 @@ def cores() -> int:
     return os.cpu_count() or 1
 
 
-def one_device_a_core(most: int = 8) -> None:
+def one_device_per_core(most: int = 8) -> None:
     """Split the host into a device for each core; nothing if JAX has begun to compute.
 
     Training on batches of sequences uses them. Other work runs on one device, whose

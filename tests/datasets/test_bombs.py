@@ -61,7 +61,7 @@ def test_tables_and_images(bomb, reader):
 
 
 def test_a_bomb_in_a_data_folder(tmp_path, monkeypatch, capsys, bomb):
-    monkeypatch.setattr("piste.devices.one_device_a_core", lambda: None)
+    monkeypatch.setattr("piste.devices.one_device_per_core", lambda: None)
     imdb._load.cache_clear()
     data, out = tmp_path / "data", tmp_path / "out"
     data.mkdir()

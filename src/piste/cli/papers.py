@@ -86,11 +86,11 @@ def _print_title(out: "Console", paper: Paper) -> None:
 def _print_plan(
     out: "Console", contents: "Contents", studies: "list[Study]", folder: Path, options
 ) -> None:
-    """Which studies are left out, and whether anything is to be run."""
+    """Which studies are skipped, and whether anything is to be run."""
     from piste.reproduction import to_run
 
     if not options.only and not options.theory:
-        out.print(contents.left_out(studies), end="")
+        out.print(contents.skipped_text(studies), end="")
     if not to_run(studies, folder, options.fresh):
         out.print("  already run: from the store (--fresh runs again)\n")
 

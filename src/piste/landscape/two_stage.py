@@ -149,7 +149,7 @@ def continue_training(
     system: System, state: State, times: np.ndarray, done: int = 0
 ) -> Iterator[tuple[int, State, float]]:
     """The state at every snapshot from ``done`` on, with its number and its loss."""
-    # A record a chunk, so that every state on the way comes back.
+    # One record per chunk, so that every state on the way comes back.
     plan = Plan(times, np.zeros(times.size, bool), 1)
     for chunk in train(system, plan, state, done):
         yield chunk.index, chunk.state, float(chunk.records["train_loss"][-1])

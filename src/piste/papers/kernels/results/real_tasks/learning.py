@@ -195,7 +195,7 @@ def _row(task: str, kernel: str, group: Group, plateaus: np.ndarray) -> dict[str
         "leave ln 2": int(np.isfinite(plateaus).sum()),
         "at step (median)": float(np.median(plateaus)),
         "final train loss": float(np.mean([r.train_loss.values[-1] for r in runs])),
-        "seconds a run": float(np.mean([run.attrs["seconds"] for run in runs])),
+        "seconds per run": float(np.mean([run.attrs["seconds"] for run in runs])),
         "published, at its scale": PUBLISHED.get(task, {}).get(kernel, math.nan),
     }
 

@@ -105,7 +105,7 @@ CLAIMS = (
     Claim(
         "The bound's rate is attained",
         "With targets along the left singular vector of σ_min(B₀), equal heads and W^V "
-        "alone, log f falls by 2ηβ a step.",
+        "alone, log f falls by 2ηβ per step.",
         _judge,
         ("acceptance",),
         "acceptance",
