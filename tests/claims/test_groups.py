@@ -51,7 +51,7 @@ def test_the_same_run_twice_is_refused():
 
 def test_nothing_is_no_group_and_a_stranger_is_refused():
     assert by_experiment([]) == []
-    with pytest.raises(InputError, match="runs: none; must be at least one"):
+    with pytest.raises(InputError, match="runs = none: must be at least one"):
         one_experiment([])
     with pytest.raises(InputError, match="run: has no experiment"):
         by_experiment([xr.Dataset()])

@@ -140,7 +140,7 @@ def test_sign_test_by_hand():
 
 
 def test_lists_of_other_lengths_have_no_pairs():
-    with pytest.raises(InputError, match="first: 1 numbers: must be as long"):
+    with pytest.raises(InputError, match="first = 1 numbers: must be as long"):
         sign_test([1.0], [])
 
 

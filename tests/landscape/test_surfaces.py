@@ -156,9 +156,9 @@ def test_what_leaves_the_plane_is_not_explained():
 
 def test_a_line_is_no_plane():
     line = [jnp.array([1.0, 2.0]) * t for t in (2.0, 1.0, 0.0)]
-    with pytest.raises(InputError, match="snapshots: the 3 of them lie on one line"):
+    with pytest.raises(InputError, match="snapshots = 3: they lie on one line"):
         planes.pca(line)
-    with pytest.raises(InputError, match="snapshots: the 1 of them"):
+    with pytest.raises(InputError, match="snapshots = 1: they lie"):
         planes.pca(line[:1])
 
 

@@ -68,9 +68,10 @@ def one_experiment(runs: Sequence[xr.Dataset]) -> Group:
     if len(groups) == 1:
         return groups[0]
     if not groups:
-        raise InputError("runs: none; must be at least one")
+        raise field_error("runs", "none", "must be at least one")
     found = " and ".join(group.words() or "the rest" for group in groups[:2])
-    raise InputError(f"runs: {found}; must be of one experiment, with several seeds")
+    expected = f"differ in {found}; must be of one experiment, with several seeds"
+    raise field_error("runs", f"{len(runs)} runs", expected)
 
 
 def _differing(settings: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import binomtest, t
 
-from piste.errors import InputError
+from piste.errors import field_error
 
 from .judging import Numbers
 from .verdict import Condition, Outcome, Verdict
@@ -62,7 +62,7 @@ def sign_test(first: Numbers, second: Numbers) -> SignTest:
     pairs = [np.asarray(first, float).ravel(), np.asarray(second, float).ravel()]
     if pairs[0].size != pairs[1].size:
         expected = f"must be as long as the other list, {pairs[1].size}"
-        raise InputError(f"first: {pairs[0].size} numbers: {expected}")
+        raise field_error("first", f"{pairs[0].size} numbers", expected)
     pairs = np.stack(pairs)
     known = pairs[:, np.isfinite(pairs).all(0)]
     difference = known[0] - known[1]

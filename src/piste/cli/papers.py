@@ -158,7 +158,7 @@ def verify_command(options, rest: list[str]) -> int:
     if verified is None:
         command = shlex.join([*_begun(paper, options.file), *_out(options)])
         expected = f"has no complete runs of {paper.name}; {command} makes them"
-        raise InputError(f"out = {root}: {expected}")
+        raise field_error("out", root, expected)
     _print_verified(verified)
     return 0
 

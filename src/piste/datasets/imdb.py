@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from piste.errors import InputError, shown
+from piste.errors import InputError, field_error, shown
 
 from ._base import TextSet
 from .cache import (
@@ -163,7 +163,8 @@ def _row(path: Path, line: int, header: list[str], row: list[str]) -> Review:
         raise InputError(f"{place}: has {len(row)} fields; must have {len(header)}")
     fields = dict(zip(header, row, strict=True))
     if fields["label"] not in ("0", "1"):
-        raise InputError(f"{place}: label = {shown(fields['label'])}: must be 0 or 1")
+        fault = field_error("label", fields["label"], "must be 0 or 1")
+        raise InputError(f"{place}: {fault}")
     return _checked(fields["text"], place), int(fields["label"])
 
 

@@ -87,8 +87,7 @@ def _check(paper: Any, point: str = "") -> None:
         raise InputError(f"is a {type(paper).__name__}; must be a piste.papers.Paper")
     for field in TEXTS:
         if not isinstance(getattr(paper, field), str):
-            given = shown(getattr(paper, field))
-            raise InputError(f"{field} = {given}: must be text")
+            raise field_error(field, getattr(paper, field), "must be text")
     if paper.name != (point or paper.name) or not NAME.fullmatch(paper.name):
         same = f"its entry point's, {shown(point)}, " if point else ""
         expected = f"must be {same}of letters, digits, . _ and -"

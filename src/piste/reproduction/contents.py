@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from piste.claims import Claim
-from piste.errors import InputError, did_you_mean, field_error
+from piste.errors import did_you_mean, field_error
 
 from ._study import Study
 from .displays import Figure, Table
@@ -31,7 +31,8 @@ class Contents:
         """
         studies = [s for s in self.studies if not (theory and s.needs_data)]
         if not studies:
-            raise InputError(f"theory: every study of {self.paper} needs a dataset")
+            every = f"every study of {self.paper} needs a dataset"
+            raise field_error("theory", theory, every)
         names = [study.name for study in studies]
         for name in only:
             if name not in names:
