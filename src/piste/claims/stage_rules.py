@@ -36,6 +36,8 @@ class Crossing:
     threshold: float
     rising: bool = True
     """Whether it passes upwards (at least the threshold) or downwards (below it)."""
+    strict: bool = False
+    """Whether a series that rises must be above the threshold, and not only reach it."""
     to_end: bool = True
     """Whether it must stay beyond the threshold to the end of the run."""
     lasts: float = LASTS
@@ -54,7 +56,7 @@ class Crossing:
         if (why := _obstacle(self, series)) is not None:
             return why
         values, steps = series[self.series].values, series["step"].values
-        passed = values >= self.threshold if self.rising else values < self.threshold
+        passed = self._is_passed(values)
         before = [found[name].met or 0 for name in self.after]
         place, status = self._place(passed, steps, max(before, default=0))
         evidence = self._evidence(values, steps, passed, place, status)
@@ -64,6 +66,11 @@ class Crossing:
             here = dataclasses.replace(here, met=int(steps[place]), since=since)
         here = _in_order(here, self.after, found)
         return _not_long_before(here, self.not_long_before, found)
+
+    def _is_passed(self, values: np.ndarray) -> np.ndarray:
+        if not self.rising:
+            return values < self.threshold
+        return values > self.threshold if self.strict else values >= self.threshold
 
     def _place(
         self, passed: np.ndarray, steps: np.ndarray, begin: int
@@ -92,7 +99,7 @@ class Crossing:
         return int(starts[0]), Status.LOST
 
     def _evidence(self, values, steps, passed, place: int, status: Status) -> str:
-        limit = f"threshold {_short(self.threshold)}"
+        limit = f"threshold {self.threshold:.3g}"
         if status == Status.NOT_REACHED:
             best = int(np.nanargmax(values) if self.rising else np.nanargmin(values))
             side = "at most" if self.rising else "at least"
@@ -334,8 +341,3 @@ def lasting(passed: np.ndarray) -> np.ndarray:
     [False, False, True, True]
     """
     return np.logical_and.accumulate(passed[::-1])[::-1]
-
-
-def _short(threshold: float) -> str:
-    # Strictly above zero is written as the smallest positive number.
-    return "0" if 0 < abs(threshold) < 1e-99 else f"{threshold:.3g}"

@@ -12,6 +12,10 @@ from .verdict import Condition, Outcome, Verdict
 
 SIGNIFICANCE_LEVEL = 0.05
 """Probability below which a difference is not taken for chance."""
+CONFIDENCE = 1 - SIGNIFICANCE_LEVEL
+"""Confidence of the intervals of means and of shares."""
+CONFIDENCE_PERCENT = f"{100 * CONFIDENCE:g} %"
+"""The same as captions write it."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +80,9 @@ def sign_test(first: Numbers, second: Numbers) -> SignTest:
     )
 
 
-def mean_interval(values: Numbers, confidence: float = 0.95) -> tuple[float, float]:
+def mean_interval(
+    values: Numbers, confidence: float = CONFIDENCE
+) -> tuple[float, float]:
     """Student's interval for the mean of a few numbers; NaN for fewer than two of them.
 
     >>> low, high = mean_interval([1.0, 2.0, 3.0])

@@ -24,7 +24,6 @@ from piste.reproduction import Evidence, Table
 from piste.values import to_json
 
 from .. import presets
-from ..thresholds import LANDSCAPE_LEVEL
 from .real_tasks.runs import task_words
 
 STUDIES = {"landscape-text": "IMDb", "landscape-images": "Pathfinder"}
@@ -114,7 +113,6 @@ def _verdict(
         change,
         np.zeros_like(change),
         predicted=predicted,
-        level=LANDSCAPE_LEVEL,
     )
     known = change[np.isfinite(change)]
     if verdict.outcome == Outcome.INCONCLUSIVE and not known.size:

@@ -11,7 +11,14 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from piste.claims import Claim, Verdict, compare_range, mean_interval, undecided
+from piste.claims import (
+    CONFIDENCE_PERCENT,
+    Claim,
+    Verdict,
+    compare_range,
+    mean_interval,
+    undecided,
+)
 from piste.reproduction import Evidence, Table
 
 from ...presets import COMPARED_KERNELS
@@ -100,7 +107,7 @@ def _verdict(
             for name in (kernel, control)
             if found.get(name)
         },
-        unclear="the 95 % interval of the mean has both sides of it",
+        unclear=f"the {CONFIDENCE_PERCENT} interval of the mean has both sides of it",
     )
 
 
@@ -175,7 +182,8 @@ def _forest_rows(evidence: Evidence) -> list[dict[str, Any]]:
 TABLES = (
     Table(
         "pathfinder_controls",
-        "Pathfinder: test accuracy at the best validation accuracy with the 95 % interval "
+        "Pathfinder: test accuracy at the best validation accuracy with the "
+        f"{CONFIDENCE_PERCENT} interval "
         "of the mean over seeds, and what tells the label without tracing.",
         _rows,
         any_of=("pathfinder", "pathfinder-controls", "pathfinder-markers"),
