@@ -102,7 +102,7 @@ def lines(found: ComparisonResult) -> list[str | Text]:
         label = f"model {part.attrs['model']}, plane {part.attrs['direction']}"
         losses = f"  centre losses {centres}: "
         said.append(bold(label, losses, f"matched to {100 * mismatch_of(part):.2g} %"))
-        said += [f"  {words}" for words in figures.describe(part).split(". ")]
+        said += [f"  {line}" for line in figures.kernel_lines(part)]
     kept = len(comparable(found.parts))
     if kept < len(found.parts):
         said.append(

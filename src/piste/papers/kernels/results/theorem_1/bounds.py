@@ -175,6 +175,11 @@ def _transition_caption(evidence: Evidence, frame: pd.DataFrame) -> str:
     return f"Theorem 1 after T = {last:,} steps: {count_tests(frame)}. {_MEANING}"
 
 
+def counts_of_caption(caption: str) -> str:
+    """What a caption of these tables counts, without the meaning of the columns."""
+    return caption.removesuffix(f". {_MEANING}")
+
+
 def _promised(evidence: Evidence) -> pd.DataFrame:
     rows = [
         _row(kernel, train, ratio, runs) | {"T": int(runs.steps.max())}

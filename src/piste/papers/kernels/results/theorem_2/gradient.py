@@ -12,8 +12,12 @@ from ...thresholds import BOUND_ROUNDING, ROUNDING_FLOOR
 from ..cells import singular_value_number
 
 NEEDED = (
-    "train_loss gradient_norm query_jacobian_min query_jacobian_max test_step"
-).split()
+    "train_loss",
+    "gradient_norm",
+    "query_jacobian_min",
+    "query_jacobian_max",
+    "test_step",
+)
 """Variables that a run must have."""
 
 
