@@ -62,7 +62,7 @@ class InputWarning(UserWarning):
     """Something of the user's that is left out; everything else goes on."""
 
 
-class Interrupted(KeyboardInterrupt):
+class SignalReceived(KeyboardInterrupt):
     """A signal of the system's that ends a command: Ctrl-C, a shutdown, a hang-up."""
 
     def __init__(self, number: int = 2):

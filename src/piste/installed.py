@@ -12,7 +12,7 @@ import warnings
 from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
 
-from piste.errors import InputWarning, Interrupted, one_line, reason, shown
+from piste.errors import InputWarning, SignalReceived, one_line, reason, shown
 
 GROUP = "piste.papers"
 OURS = "piste.papers."
@@ -85,7 +85,7 @@ def _bring(point: EntryPoint) -> None:
 
 def is_from_user(error: BaseException) -> bool:
     """Whether it is Ctrl-C, and not code that raises the same."""
-    if isinstance(error, Interrupted):
+    if isinstance(error, SignalReceived):
         return True
     plain = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     return isinstance(error, KeyboardInterrupt) and plain

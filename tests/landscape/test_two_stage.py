@@ -194,7 +194,9 @@ def test_a_second_stage_goes_on_to_the_same_bits(tmp_path, monkeypatch):
         survey.run(cut)
     assert not list((tmp_path / "cut/landscape").rglob("*.zarr"))
     monkeypatch.setattr(stored, "save_state", save_state)
-    monkeypatch.setattr(stored.Stage, "of", kept := Kept(stored.Stage.of))
+    monkeypatch.setattr(
+        stored.TrainingPhase, "of", kept := Kept(stored.TrainingPhase.of)
+    )
     parts = survey.run(cut)
     assert kept.steps[0].tolist() == [20, 21, 25, 32]
     for one, two in zip(parts, truth, strict=True):

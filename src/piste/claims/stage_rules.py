@@ -166,7 +166,7 @@ class Turning:
                 here,
                 met=int(steps[low]),
                 since=int(steps[low - 1]),
-                until=int(steps[low + 1]),
+                next_step=int(steps[low + 1]),
             )
         return _in_order(here, self.after, found)
 

@@ -47,7 +47,7 @@ class SignTest:
         found = binomtest(self.lower, self.lower + self.higher, alternative=alternative)
         return float(found.pvalue)
 
-    def words(self, side: str = "two-sided") -> str:
+    def summary_text(self, side: str = "two-sided") -> str:
         """The split and its probability, in one line."""
         pairs = self.lower + self.higher + self.ties + self.missing
         parts = [f"lower in {self.lower} of {pairs} pairs, higher in {self.higher}"]
@@ -147,7 +147,7 @@ def compare_pairs(
         instance,
         outcome,
         f"{predicted} (sign test, p < {level:g})",
-        found.words(side) + more,
+        found.summary_text(side) + more,
         None,
         conditions,
         counts | (numbers or {}),

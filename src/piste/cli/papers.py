@@ -14,7 +14,7 @@ from .shared import devices_for, no_more, print_notes
 if TYPE_CHECKING:  # a wrong name is to be found without waiting for all of this
     from rich.console import Console
 
-    from piste.reproduction import Contents, Results, Study, Verified
+    from piste.reproduction import Contents, Results, Study, Verification
 
 
 def reproduce_command(options, rest: list[str]) -> int:
@@ -163,7 +163,7 @@ def verify_command(options, rest: list[str]) -> int:
     return 0
 
 
-def _print_verified(verified: "Verified") -> None:
+def _print_verified(verified: "Verification") -> None:
     from piste.console import bold, console
     from piste.reproduction import print_verdicts
 

@@ -24,7 +24,7 @@ from ._base import TextSet
 from .cache import (
     VARIABLE,
     File,
-    Limited,
+    SizeLimitedReader,
     Source,
     check_file,
     folder_error,
@@ -188,7 +188,7 @@ def _content(file: Path) -> bytes:
     check_file(file)
     try:
         with file.open("rb") as stream:
-            return Limited(file, stream, LONGEST).read()
+            return SizeLimitedReader(file, stream, LONGEST).read()
     except OSError as error:
         raise InputError(f"{file}: cannot be read ({error.strerror})") from None
 
@@ -203,7 +203,7 @@ def read_archive(path: Path) -> dict[str, list[Review]]:
     try:
         with gzip.GzipFile(path) as stream:
             # A header can promise any size, so what is read is counted, too.
-            limited: Any = Limited(path, stream, EXPANDED)
+            limited: Any = SizeLimitedReader(path, stream, EXPANDED)
             with tarfile.open(fileobj=limited, mode="r|") as archive:
                 for part, review in _reviews_in(archive, path):
                     parts[part].append(review)

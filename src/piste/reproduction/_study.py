@@ -5,24 +5,17 @@ own; whatever asks something of a study asks it by the methods here.
 """
 
 import abc
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from piste.experiment import Experiment
+from piste.store import ProgressCallback, no_progress
 
 from .evidence import Evidence
 
-Watch = Callable[[int, float], None]
-"""Told how much of the work is done, and the training loss where there is one."""
 
-
-def silent(done: int, loss: float) -> None:
-    """Tell nobody."""
-
-
-def shifted(watch: Watch, done: int) -> Watch:
+def shifted(watch: ProgressCallback, done: int) -> ProgressCallback:
     """Tell the same, with so much done before."""
     return lambda step, loss: watch(done + step, loss)
 
@@ -70,7 +63,9 @@ class Study(abc.ABC):
         """Whether nothing of it is left to run; files are measured, not read."""
 
     @abc.abstractmethod
-    def run(self, folder: Path, watch: Watch = silent, fresh: bool = False) -> Evidence:
+    def run(
+        self, folder: Path, watch: ProgressCallback = no_progress, fresh: bool = False
+    ) -> Evidence:
         """Run what is missing, or all of it if ``fresh``, and open the whole."""
 
     @abc.abstractmethod

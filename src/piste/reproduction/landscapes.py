@@ -12,7 +12,7 @@ from piste.figures import Picture
 from piste.figures import landscape as figures
 from piste.landscape.effects import effects_table
 from piste.landscape.matched import MAX_LOSS_MISMATCH
-from piste.landscape.survey import Bars, Survey, run, silent
+from piste.landscape.survey import Bars, Survey, no_bars, run
 from piste.landscape.tables import (
     HEADLINE,
     centre_losses,
@@ -48,7 +48,7 @@ class ComparisonResult:
 
 
 def compare(
-    survey: Survey, bars: Bars = silent, fresh: bool = False
+    survey: Survey, bars: Bars = no_bars, fresh: bool = False
 ) -> ComparisonResult:
     """Run a survey, or read it, and write its tables and figures."""
     parts = run(survey, bars, fresh)

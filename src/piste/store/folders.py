@@ -37,7 +37,7 @@ Fresh = bool | str
 
 
 @dataclass(frozen=True)
-class Found:
+class StoredResult:
     """A complete result: where it is, what it says, and what must be said of it."""
 
     folder: Path
@@ -52,7 +52,7 @@ class Found:
 
 
 @dataclass(frozen=True)
-class Place:
+class ResultAddress:
     """The address of a result in a folder of results of one kind."""
 
     root: Path
@@ -80,13 +80,15 @@ class Place:
         found = self._candidates() or [_without_suffix(path) for path in begun]
         return found[0] if found else self.root / f"{self.name}-{self.address}"
 
-    def find(self) -> Found | None:
+    def find(self) -> StoredResult | None:
         """The complete result of this address; compares sizes, and reads no array."""
         refuse_other_formats(self.root)
         for folder in self._candidates():
             manifest = read_complete(folder, self.kind)
             if manifest.what == self.what and self.inputs.answered_by(manifest.inputs):
-                return Found(folder, manifest, self.inputs.notes() + manifest.notes())
+                return StoredResult(
+                    folder, manifest, self.inputs.notes() + manifest.notes()
+                )
         return None
 
     def _candidates(self) -> list[Path]:
@@ -101,7 +103,7 @@ class Place:
             )
         return found
 
-    def find_for(self, fresh: Fresh) -> Found | None:
+    def find_for(self, fresh: Fresh) -> StoredResult | None:
         """What may be served: anything, or what this very attempt has made anew."""
         if not fresh:
             return self.find()
@@ -126,7 +128,7 @@ def read_complete(folder: Path, kind: str) -> Manifest:
 
 
 @dataclass(frozen=True)
-class Site:
+class BuildFolder:
     """Where a result is being built, by the one process that holds its lock."""
 
     folder: Path
@@ -149,7 +151,7 @@ class Site:
             begun.write(self.folder)
         return begun
 
-    def finish(self, manifest: Manifest, without: tuple[str, ...] = ()) -> Found:
+    def finish(self, manifest: Manifest, without: tuple[str, ...] = ()) -> StoredResult:
         """List all files, and put the folder in place without some of its entries.
 
         Every file must have been flushed by whoever wrote it.
@@ -159,20 +161,20 @@ class Site:
         manifest.write(self.folder)
         return self._move(manifest, without)
 
-    def finish_again(self, without: tuple[str, ...] = ()) -> Found | None:
+    def finish_again(self, without: tuple[str, ...] = ()) -> StoredResult | None:
         """Repeat the last step of a process that was killed after it had all."""
         if self.manifest is None or not self.manifest.complete:
             return None
         return self._move(self.manifest, without)
 
-    def _move(self, manifest: Manifest, without: tuple[str, ...]) -> Found:
+    def _move(self, manifest: Manifest, without: tuple[str, ...]) -> StoredResult:
         for name in without:
             delete(self.folder / name)
         sync_folder(self.folder)
         put_in_place(self.folder, self.final)
         # As anybody else reads it: a tuple has become a list.
         manifest = read_complete(self.final, manifest.kind)
-        return Found(self.final, manifest, manifest.notes())
+        return StoredResult(self.final, manifest, manifest.notes())
 
 
 Check = Callable[[Path, Manifest], None]
@@ -185,8 +187,8 @@ def _nothing_more(folder: Path, manifest: Manifest) -> None:
 
 @contextmanager
 def building(
-    place: Place, fresh: Fresh = False, check: Check = _nothing_more
-) -> Iterator[Site]:
+    place: ResultAddress, fresh: Fresh = False, check: Check = _nothing_more
+) -> Iterator[BuildFolder]:
     """Hold the lock of an address, and give the folder to build in or to go on with."""
     make_folder(place.root)
     with exclusive_lock(place.lock):
@@ -195,7 +197,7 @@ def building(
         sweep_up(place.root, partial)
         manifest = _kept(partial, place.kind, check, fresh)
         attempt = manifest.fresh if manifest else _attempt(fresh)
-        yield Site(partial, final, manifest, attempt)
+        yield BuildFolder(partial, final, manifest, attempt)
 
 
 def _attempt(fresh: Fresh) -> str:

@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 @dataclasses.dataclass(frozen=True)
-class Changed(Generic[T]):
+class ChangeResult(Generic[T]):
     """A value with fields changed, and what a reader should know of it."""
 
     value: T
@@ -32,7 +32,7 @@ def override(given: T, changes: Mapping[str, Any]) -> T:
     return change(given, changes).value
 
 
-def change(given: T, changes: Mapping[str, Any]) -> Changed[T]:
+def change(given: T, changes: Mapping[str, Any]) -> ChangeResult[T]:
     """Do the same, and say which settings were dropped where a class was switched."""
     data, dropped = to_json(given), []
     spelt = {name.replace("-", "_"): to_json(new) for name, new in changes.items()}
@@ -40,7 +40,7 @@ def change(given: T, changes: Mapping[str, Any]) -> Changed[T]:
         own = _fields_under(name, spelt)
         lost = _put(type(given), data, name, spelt[name], own)
         dropped += [why for field, why in lost.items() if field not in own]
-    return Changed(from_json(type(given), data), tuple(dropped))
+    return ChangeResult(from_json(type(given), data), tuple(dropped))
 
 
 def _fields_under(path: str, changes: Mapping[str, Any]) -> dict[str, Any]:
