@@ -146,10 +146,10 @@ def compare_pairs(
     return Verdict(
         instance,
         outcome,
-        f"{predicted} (sign test, p < {level:g})",
-        found.summary_text(side) + more,
-        None,
-        conditions,
-        counts | (numbers or {}),
-        runs,
+        predicted=f"{predicted} (sign test, p < {level:g})",
+        measured=found.summary_text(side) + more,
+        margin=None,
+        conditions=conditions,
+        numbers=counts | (numbers or {}),
+        runs=runs,
     )

@@ -243,4 +243,6 @@ def _several(found: Verdict | Sequence[Verdict]) -> tuple[Verdict, ...]:
 
 def _failed(claim: Claim, why: str) -> Verdict:
     measured = f"the claim's own code {why}"
-    return Verdict("not judged", Outcome.INCONCLUSIVE, claim.statement, measured)
+    return Verdict(
+        "not judged", Outcome.INCONCLUSIVE, predicted=claim.statement, measured=measured
+    )

@@ -56,7 +56,10 @@ class Study(abc.ABC):
 
     @abc.abstractmethod
     def work(self) -> int:
-        """How much there is to do: the total of what ``watch`` is told."""
+        """The size of the whole study, in the units that :meth:`run` reports.
+
+        A progress bar needs it before anything runs: the steps of training, for most.
+        """
 
     @abc.abstractmethod
     def is_stored(self, folder: Path) -> bool:
@@ -66,11 +69,11 @@ class Study(abc.ABC):
     def run(
         self, folder: Path, watch: ProgressCallback = no_progress, fresh: bool = False
     ) -> Evidence:
-        """Run what is missing, or all of it if ``fresh``, and open the whole."""
+        """Run the missing parts, or all parts if ``fresh``, and return the evidence."""
 
     @abc.abstractmethod
     def describe(self, evidence: Evidence) -> Description:
-        """What the page says of it, with what it left."""
+        """Describe the study for the page: its settings, and the cost of its runs."""
 
     def _describe(
         self, evidence: Evidence, form: str, precision: str, settings: dict[str, Any]

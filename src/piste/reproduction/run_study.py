@@ -48,7 +48,7 @@ class RunStudy(Study):
         return Evidence(runs={self.name: found})
 
     def describe(self, evidence: Evidence) -> Description:
-        """By the first experiment; the others are like it."""
+        """Describe the study by its first experiment: the others differ in few fields."""
         first = self.experiments[0]
         settings = settings_of(first)
         return self._describe(evidence, choose_form(first), first.precision, settings)

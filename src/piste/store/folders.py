@@ -138,7 +138,7 @@ class BuildFolder:
     manifest: Manifest | None
     """What is known of what is there already."""
     fresh: str
-    """The attempt that replaces a result, or nothing."""
+    """Identifies the attempt of ``--fresh`` that replaces a result; empty without it."""
 
     def begin(self, manifest: Manifest) -> Manifest:
         """Make the folder, or note in which environment its building goes on."""

@@ -71,7 +71,10 @@ class FormEntry:
         )
 
     def may_see(self, kind: type) -> bool:
-        """Whether a probe that was brought for a class of views may take part."""
+        """Whether a user's probe for some class of views may be measured on this form.
+
+        A form that does not name its views may have any, so the answer is yes.
+        """
         return not self.views or any(issubclass(view, kind) for view in self.views)
 
     def replaces(self, other: "FormEntry") -> bool:

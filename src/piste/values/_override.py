@@ -104,7 +104,7 @@ def _switched(
     kept = {field: part for field, part in old.items() if field in hints}
     lost = {f: f"{name} has no such field" for f in old if f not in (*hints, TYPE)}
     while (error := _mistake(cls, kept | own)) is not None:
-        field = _to_blame(cls, kept, own, error)
+        field = _field_at_fault(cls, kept, own, error)
         if not field:
             break  # no setting of the old class is wrong: it is said later
         about_it = field == error.field
@@ -122,7 +122,7 @@ def _mistake(cls: Any, fields: Mapping[str, Any]) -> InputError | None:
     return None
 
 
-def _to_blame(
+def _field_at_fault(
     cls: Any, kept: dict[str, Any], own: dict[str, Any], error: InputError
 ) -> str:
     """The kept field that an error is about, or without which there is none."""

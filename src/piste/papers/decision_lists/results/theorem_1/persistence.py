@@ -231,10 +231,12 @@ CLAIMS = (
         "Once the flow classifies perfectly it does so from then on. The theorem does "
         "not say this.",
         _judge,
-        (STUDY,),
-        "persistence",
-        "Judged family by family. A loss shorter than the distance of two records could "
-        "be missed.",
+        needs=(STUDY,),
+        figure="persistence",
+        remark=(
+            "Judged family by family. A loss shorter than the distance of two records "
+            "could be missed."
+        ),
     ),
 )
 TABLES = (

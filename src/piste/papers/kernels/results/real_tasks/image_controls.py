@@ -123,11 +123,13 @@ CLAIMS = (
         "Pathfinder is more than its cues",
         "Both kernels classify images better than whatever can be told without tracing.",
         _judge,
-        ("pathfinder", "pathfinder-controls", "pathfinder-markers"),
-        "pathfinder_controls",
-        "Images are balanced so that the places of the markers tell nothing. A network on "
-        "all pixels with four times as many weights is shown beside, and not judged: on "
-        "16×16 pixels it can learn every contour by heart.",
+        needs=("pathfinder", "pathfinder-controls", "pathfinder-markers"),
+        figure="pathfinder_controls",
+        remark=(
+            "Images are balanced so that the places of the markers tell nothing. A "
+            "network on all pixels with four times as many weights is shown beside, "
+            "and not judged: on 16×16 pixels it can learn every contour by heart."
+        ),
     ),
 )
 

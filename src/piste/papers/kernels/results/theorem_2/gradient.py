@@ -73,8 +73,8 @@ CLAIMS = (
         "‖∇f‖ is held up by J_Q",
         "Along a run ‖∇f‖² ≥ 2σ²_min(J_Q) f: no gradient vanishes while J_Q has rank.",
         _judge,
-        ("pair",),
-        "singular-values",
-        "Where σ_min(J_Q) is below what an SVD resolves this asks for nothing.",
+        needs=("pair",),
+        figure="singular-values",
+        remark="Where σ_min(J_Q) is below what an SVD resolves this asks for nothing.",
     ),
 )
