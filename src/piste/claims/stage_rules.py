@@ -57,10 +57,12 @@ class Crossing:
             return why
         values, steps = series[self.series].values, series["step"].values
         passed = self._is_passed(values)
+        # `met` and not `step`: a boundary out of order still says when it came.
         before = [found[name].met or 0 for name in self.after]
         place, status = self._place(passed, steps, max(before, default=0))
         evidence = self._evidence(values, steps, passed, place, status)
         here = Boundary(self.name, self.meaning, status, evidence)
+        # Records have gaps: it came somewhere after the record before.
         if status == Status.FOUND:
             since = int(steps[place - 1]) if place else None
             here = dataclasses.replace(here, met=int(steps[place]), since=since)
@@ -81,6 +83,7 @@ class Crossing:
         """
         if not passed.any():
             return -1, Status.NOT_REACHED
+        # Each stretch beyond the threshold is looked at, from its first record.
         starts = np.flatnonzero(passed & ~np.append(False, passed[:-1]))
         lasting = []
         for start in starts:
@@ -155,6 +158,7 @@ class Turning:
             return Boundary(self.name, self.meaning, Status.NEEDS_EARLIER, why)
         if (why := _obstacle(self, series)) is not None:
             return why
+        # A fall before the start is not the one whose end is looked for.
         part = series[self.series].sel(step=slice(begin, None))
         values, steps = part.values, part["step"].values
         low = int(np.argmin(values))
@@ -207,6 +211,7 @@ def _obstacle(rule: StageRule, series: xr.Dataset) -> Boundary | None:
         return no(Status.NOT_MEASURED, "not measured: there are no records")
     if why := rule.does_not_apply(series):
         return no(Status.DOES_NOT_APPLY, f"does not apply: {why}")
+    # Comparisons with NaN are false, so that it would pass for "not reached".
     if not np.isfinite(values).all():
         first = series["step"].values[np.argmax(~np.isfinite(values))]
         return no(Status.NOT_MEASURED, f"not a finite number at t = {first:,}")
@@ -285,6 +290,7 @@ def timeline_of(
             missing[span.name] = why
             continue
         start, end = boundaries.get(span.start), boundaries.get(span.end)
+        # A stage that may stay has an end that never came: it is open.
         if end and end.step is None:
             end = None
         if end is None and (start.step if start else 0) == last:
@@ -310,6 +316,7 @@ def _why_missing(
     """Which boundary a stage lacks: its own end is shown, that of another only named."""
     start = boundaries.get(span.start)
     if start and start.step is None:
+        # The stage that it would have ended shows the evidence: once is enough.
         if span.start not in ended:
             return start.sentence()
         return f"needs the end of {ended[span.start]}: {start.status}"

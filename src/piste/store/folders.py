@@ -76,6 +76,7 @@ class ResultAddress:
     def folder(self) -> Path:
         """Its folder when it is complete, whether it is there or not."""
         refuse_other_formats(self.root)
+        # A result that was begun under another name is gone on with under that name.
         begun = sorted(self.root.glob(f"*-{self.address}{PARTIAL}"))
         found = self._candidates() or [_without_suffix(path) for path in begun]
         return found[0] if found else self.root / f"{self.name}-{self.address}"
@@ -85,6 +86,7 @@ class ResultAddress:
         refuse_other_formats(self.root)
         for folder in self._candidates():
             manifest = read_complete(folder, self.kind)
+            # A folder's name has eight digits of each digest; the manifest has all.
             if manifest.what == self.what and self.inputs.answered_by(manifest.inputs):
                 return StoredResult(
                     folder, manifest, self.inputs.notes() + manifest.notes()
@@ -96,6 +98,7 @@ class ResultAddress:
         if not self.inputs.missing:
             return sorted(self.root.glob(f"*-{self.address}"))
         found = sorted(self.root.glob(f"*-{self.what[:8]}-????????"))
+        # Without the data nothing tells which of several results is theirs.
         if len(found) > 1:
             names = ", ".join(path.name for path in found)
             raise InputError(
@@ -123,6 +126,7 @@ def read_complete(folder: Path, kind: str) -> Manifest:
     manifest = read_manifest(folder, kind)
     if not manifest.complete:
         raise InputError(f"{kind} {folder}: not complete; its command goes on with it")
+    # Sizes alone, which are quick; digests are compared when a result is opened.
     check_files(folder, manifest.files, content=False)
     return manifest
 
@@ -147,6 +151,7 @@ class BuildFolder:
             begun = dataclasses.replace(manifest, fresh=self.fresh)
         else:
             begun = self.manifest.resumed()
+        # Resumed in the environment in which it was begun: there is nothing to note.
         if begun != self.manifest:
             begun.write(self.folder)
         return begun
@@ -158,6 +163,7 @@ class BuildFolder:
         """
         files = list_files(self.folder, without=(FILE, *without))
         manifest = dataclasses.replace(manifest, complete=True, files=files)
+        # Before the folder moves: a process that ends in between is finished again.
         manifest.write(self.folder)
         return self._move(manifest, without)
 
@@ -170,6 +176,7 @@ class BuildFolder:
     def _move(self, manifest: Manifest, without: tuple[str, ...]) -> StoredResult:
         for name in without:
             delete(self.folder / name)
+        # The names in it must be on the disk before it gets its own.
         sync_folder(self.folder)
         put_in_place(self.folder, self.final)
         # As anybody else reads it: a tuple has become a list.
@@ -192,10 +199,12 @@ def building(
     """Hold the lock of an address, and give the folder to build in or to go on with."""
     make_folder(place.root)
     with exclusive_lock(place.lock):
+        # Looked up under the lock: another process may have finished it meanwhile.
         final = place.folder()
         partial = final.with_name(final.name + PARTIAL)
         sweep_up(place.root, partial)
         manifest = _kept(partial, place.kind, check, fresh)
+        # What is resumed keeps the word of the attempt that began it.
         attempt = manifest.fresh if manifest else _attempt(fresh)
         yield BuildFolder(partial, final, manifest, attempt)
 
@@ -218,6 +227,7 @@ def resumable(
 
     Damage is an error, unless all is to be made anew.
     """
+    # A file that was still being written when its process ended counts for nothing.
     begun = partial.is_dir() and [p for p in partial.iterdir() if p.suffix != NEW]
     if not begun:
         return None
@@ -233,12 +243,14 @@ def resumable(
 
 def _check_all(partial: Path, manifest: Manifest, check: Check) -> None:
     check_files(partial, manifest.files)
+    # A complete manifest lists every file, so that all have been checked.
     if not manifest.complete:
         check(partial, manifest)
 
 
 def begun_by(manifest: Manifest, fresh: Fresh) -> bool:
     """Whether a partial result was begun to replace one, in the same environment."""
+    # --fresh goes on with what an earlier one began, unless the environment changed.
     if fresh is True:
         same = not differences(manifest.environment, environment())
         return bool(manifest.fresh) and same
