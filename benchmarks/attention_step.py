@@ -9,8 +9,8 @@ that all see the same machine; medians are reported, with the load at the end.
 - *piste*: attention in blocks, the batch shared out over as many host devices as cores;
 - *piste, one device*: the same with one device, so with one thread for most of it;
 - *plain JAX*: all attention weights in memory, gradients by autodiff, one device;
-- *PyTorch SDPA* (softmax): `scaled_dot_product_attention`, a thread a core;
-- *plain PyTorch*: the weights written out, a thread a core.
+- *PyTorch SDPA* (softmax): `scaled_dot_product_attention`, one thread per core;
+- *plain PyTorch*: the weights written out, one thread per core.
 
 PyTorch (`pip install '.[oracle]'`) has the same layers and parameters.
 """

@@ -1,4 +1,4 @@
-"""How many Pathfinder images a second one core draws, by level and canvas.
+"""How many Pathfinder images one core draws per second, by level and canvas.
 
 Run ``python benchmarks/pathfinder_images.py``.
 """
@@ -10,7 +10,7 @@ from piste.datasets.pathfinder import PADDLES, PathfinderImages, generate
 
 
 def rate(settings: PathfinderImages, count: int) -> float:
-    """Images a second of this process, once tables are made and code is compiled."""
+    """Images per second of this process, once tables are made and code is compiled."""
     generate(settings, 1, seed=0)
     began = time.process_time()
     generate(settings, count, seed=1)

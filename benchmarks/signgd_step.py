@@ -134,7 +134,7 @@ class TorchScript:
 
 
 def matmul_rate(size: int = 2048, repetitions: int = 5) -> float:
-    """Floating-point operations a second of a large float32 matrix product."""
+    """Floating-point operations per second of a large float32 matrix product."""
     rng = np.random.default_rng(0)
     a, b = (jax.numpy.asarray(rng.normal(size=(size, size)), "float32") for _ in "ab")
     product = jax.jit(lambda a, b: a @ b)
@@ -260,7 +260,7 @@ def report(sign: dict, gram: dict) -> dict[str, float]:
 
 
 def row(name: str, seconds: float, milliseconds: float | None = None) -> None:
-    step = "" if milliseconds is None else f"{milliseconds:10.3f} ms a step"
+    step = "" if milliseconds is None else f"{milliseconds:10.3f} ms per step"
     print(f"{name:<28}{seconds:10.3f} s {step}")
 
 

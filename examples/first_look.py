@@ -20,7 +20,7 @@ print(timeline.boundaries["II"].sentence())
 
 # %% The claims of the paper, judged on this very run.
 for judgement in piste.verify("signgd", trajectory):
-    print(judgement.claim.name, "→", judgement.words())
+    print(judgement.claim.name, "→", judgement.summary_text())
 
 # %% The data and the weights as plain arrays, to check it with code of your own.
 state = piste.initial_state(experiment)

@@ -7,7 +7,7 @@ Each block is a cell: it reads the same in a notebook.
 import jax
 import jax.numpy as jnp
 
-from piste.landscape import metrics, planes, surface, trajectory
+from piste.landscape import metrics, planes, projection, surface
 
 inputs = jax.random.normal(jax.random.key(0), (64, 4))
 targets = jnp.sin(inputs.sum(axis=1))
@@ -37,7 +37,7 @@ for number in range(1, 201):
 
 # %% The plane that holds most of the way, and what it leaves out.
 plane, shares = planes.pca(snapshots)
-seen = trajectory.project(loss, plane, snapshots)
+seen = projection.project(loss, plane, snapshots)
 print(f"the plane explains {100 * seen.explained_share:.1f} % of the trajectory")
 print(
     f"loss at the start: {seen.true_loss[0]:.3f} true, {seen.projected_loss[0]:.3f} seen"

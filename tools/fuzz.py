@@ -75,7 +75,7 @@ def nothing_trains():
         "piste.reproduction.running.make_folder": stop,
         "piste.reproduction.landscapes.run": stop,
         "piste.caching.keep_compiled_programs": lambda: None,
-        "piste.devices.one_device_a_core": lambda most=8: None,
+        "piste.devices.one_device_per_core": lambda maximum=8: None,
     }
     with contextlib.ExitStack() as stack:
         for name, replacement in patches.items():

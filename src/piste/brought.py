@@ -30,6 +30,7 @@ def import_file(path: Path | None) -> ModuleType | None:
         return None
     if not path.is_file():
         raise field_error("with", path, "is not a file")
+    # Named by its content: an edited file is another module, as it is another address.
     try:
         name = PREFIX + hashlib.sha256(path.read_bytes()).hexdigest()[:16]
     except OSError as error:
@@ -40,13 +41,16 @@ def import_file(path: Path | None) -> ModuleType | None:
     spec = importlib.util.spec_from_loader(name, _Source(name, path))
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
+    # Before it runs, because dataclasses look their own module up there.
     sys.modules[name] = module
     try:
         spec.loader.exec_module(module)
     except BaseException as error:
+        # Half a module must not be found by the next attempt.
         del sys.modules[name]
         if isinstance(error, InputError):
             raise field_error("with", path, f"{error}") from None
+        # Ctrl-C ends the command, not only the import.
         if not isinstance(error, (Exception, SystemExit)):
             raise
         # The last line of the user's own code, and never a page of ours.
@@ -69,7 +73,7 @@ class _Source(importlib.machinery.SourceFileLoader):
         super().__init__(name, str(path))
 
     def _cache_bytecode(self, source_path, bytecode_path, data):
-        pass
+        pass  # the folder is the user's
 
 
 def is_brought(member: Any) -> bool:
@@ -128,6 +132,7 @@ def compiled_facts(given: Any, seen: frozenset[int] = frozenset()) -> list[Any]:
     False
     """
     given = inspect.unwrap(given) if callable(given) else given
+    # Functions may call each other in a circle.
     if id(given) in seen:
         return []
     seen |= {id(given)}
@@ -144,6 +149,7 @@ def compiled_facts(given: Any, seen: frozenset[int] = frozenset()) -> list[Any]:
 
 
 def _class_facts(cls: type, seen: frozenset[int]) -> list[Any]:
+    # Python's own classes do not change; their names are enough.
     if cls.__module__ == "builtins":
         return [cls.__qualname__]
     facts: list[Any] = [cls.__qualname__]
@@ -164,6 +170,7 @@ def _function_facts(function: FunctionType, seen: frozenset[int]) -> list[Any]:
     facts: list[Any] = [repr(function.__defaults__), repr(function.__kwdefaults__)]
     for code in codes:
         names.update(code.co_names)
+        # A code object's repr has an address in memory; inner functions are in `codes`.
         constants = [c for c in code.co_consts if not isinstance(c, CodeType)]
         facts += [code.co_code.hex(), repr(constants), code.co_names, code.co_varnames]
     cells = [cell.cell_contents for cell in function.__closure__ or ()]

@@ -15,7 +15,7 @@ def cores() -> int:
     return os.cpu_count() or 1
 
 
-def one_device_a_core(most: int = 8) -> None:
+def one_device_per_core(maximum: int = 8) -> None:
     """Split the host into a device for each core; nothing if JAX has begun to compute.
 
     Training on batches of sequences uses them. Other work runs on one device, whose
@@ -24,7 +24,7 @@ def one_device_a_core(most: int = 8) -> None:
     import jax
 
     try:
-        jax.config.update("jax_num_cpu_devices", min(cores(), most))
+        jax.config.update("jax_num_cpu_devices", min(cores(), maximum))
     except RuntimeError:
         pass
 

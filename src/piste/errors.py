@@ -59,11 +59,11 @@ def dashed(name: str) -> str:
 
 
 class InputWarning(UserWarning):
-    """Something of the user's that is left out; everything else goes on."""
+    """Something that the user installed or named is skipped; the command goes on."""
 
 
-class Interrupted(KeyboardInterrupt):
-    """A signal of the system's that ends a command: Ctrl-C, a shutdown, a hang-up."""
+class SignalReceived(KeyboardInterrupt):
+    """A signal that ends a command: Ctrl-C, a shutdown, a closed terminal."""
 
     def __init__(self, number: int = 2):
         super().__init__()

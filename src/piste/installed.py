@@ -1,7 +1,7 @@
 """Installed packages that bring papers: which there are, and what they add.
 
 A package brings a paper by an entry point of the group ``piste.papers``. Ours do so too,
-so the rest of piste names none of them. One that is broken is left out with a warning; it
+so the rest of piste names none of them. One that is broken is skipped with a warning; it
 takes no name of ours and nothing else with it.
 """
 
@@ -12,7 +12,7 @@ import warnings
 from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
 
-from piste.errors import InputWarning, Interrupted, one_line, reason, shown
+from piste.errors import InputWarning, SignalReceived, one_line, reason, shown
 
 GROUP = "piste.papers"
 OURS = "piste.papers."
@@ -33,7 +33,7 @@ def paper_points() -> dict[str, EntryPoint]:
     for name, points in sorted(_by_name().items()):
         if len(points) > 1:
             packages = " and ".join(map(_package, points))
-            leave_out(points[0], f"is brought by {packages}; must be by one")
+            skip_paper(points[0], f"is brought by {packages}; must be by one")
         else:
             found[name] = points[0]
     return found
@@ -48,7 +48,7 @@ def _by_name() -> dict[str, list[EntryPoint]]:
         if point.value.startswith(OURS):
             continue
         if point.name in ours:
-            leave_out(point, "is the name of a paper of piste; must be another one")
+            skip_paper(point, "is the name of a paper of piste; must be another one")
         else:
             others.setdefault(point.name, []).append(point)
     return ours | others
@@ -80,20 +80,20 @@ def _bring(point: EntryPoint) -> None:
     except BaseException as error:
         if is_from_user(error):
             raise
-        leave_out(point, f"cannot be imported ({reason(error)})")
+        skip_paper(point, f"cannot be imported ({reason(error)})")
 
 
 def is_from_user(error: BaseException) -> bool:
     """Whether it is Ctrl-C, and not code that raises the same."""
-    if isinstance(error, Interrupted):
+    if isinstance(error, SignalReceived):
         return True
     plain = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     return isinstance(error, KeyboardInterrupt) and plain
 
 
-def leave_out(point: EntryPoint, fault: str) -> None:
+def skip_paper(point: EntryPoint, fault: str) -> None:
     """Warn that a paper is not there, and why."""
-    about = f"paper '{shown(point.name)}' of {_package(point)}: {fault}; left out"
+    about = f"paper '{shown(point.name)}' of {_package(point)}: {fault}; skipped"
     warnings.warn(one_line(about), InputWarning, stacklevel=2)
 
 

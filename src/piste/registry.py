@@ -51,7 +51,7 @@ class Family(Generic[M]):
         self._members[name], self._written[name] = member, written
 
     def check_name(self, name: str) -> None:
-        """Refuse a name that is none."""
+        """Refuse a name that is no text, or has characters that names may not have."""
         if not isinstance(name, str) or not self.names.fullmatch(name):
             raise field_error(self.noun, name, f"must be {_ALLOWED[self.names]}")
 

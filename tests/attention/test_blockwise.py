@@ -9,7 +9,7 @@ import pytest
 from piste.attention import KERNELS
 from piste.attention import blockwise as fast_attention
 from piste.attention.heads import FAST, attend_heads, masked, plain_heads
-from piste.attention.kernels import ALONE, COUNT, SUM
+from piste.attention.kernels import KEY_COUNT, KEY_SUM, NOTHING
 from piste.testing import assert_close
 
 HEADS, WIDTH = 2, 6
@@ -124,9 +124,9 @@ def test_what_a_kernel_divides_by_leaves_out_the_padding():
     mask = jnp.array([[True, False, True, True, False]])
     real = np.asarray(g)[..., [0, 2, 3]]
     cases = {
-        ALONE: (g, real),
-        SUM: (g / g.sum(-1, keepdims=True), real / real.sum(-1, keepdims=True)),
-        COUNT: (g / 5, real / 3),
+        NOTHING: (g, real),
+        KEY_SUM: (g / g.sum(-1, keepdims=True), real / real.sum(-1, keepdims=True)),
+        KEY_COUNT: (g / 5, real / 3),
     }
     for divides_by, (weights, truth) in cases.items():
         found = masked(weights, mask, divides_by)

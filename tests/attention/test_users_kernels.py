@@ -40,7 +40,7 @@ def brought(monkeypatch):
         return TextSet(texts, np.arange(20) % 2, tests, np.arange(4) % 2)
 
     monkeypatch.setattr(Text, "load", load)
-    monkeypatch.setattr("piste.devices.one_device_a_core", lambda: None)
+    monkeypatch.setattr("piste.devices.one_device_per_core", lambda: None)
     with forgotten():
         yield
 

@@ -19,7 +19,7 @@ def run(seed: int = 0, **changes) -> xr.Dataset:
 def test_seeds_of_one_experiment_are_one_group():
     (group,) = by_experiment([run(2), run(0), run(1)])
     assert group.seeds == [0, 1, 2]
-    assert group.differs == {} and group.words() == ""
+    assert group.differs == {} and group.difference_text() == ""
 
 
 def test_other_settings_are_other_groups_and_named():
@@ -28,8 +28,8 @@ def test_other_settings_are_other_groups_and_named():
     runs = [run(0, **{radius: 0.5}), run(1, **{radius: 2.0}), run(1, **{radius: 0.5})]
     first, second = by_experiment(runs)
     assert (first.seeds, second.seeds) == ([0, 1], [1])
-    assert first.words() == "task.marker-radius = 0.5"
-    assert second.words() == "task.marker-radius = 2.0"
+    assert first.difference_text() == "task.marker-radius = 0.5"
+    assert second.difference_text() == "task.marker-radius = 2.0"
 
 
 def test_a_class_is_named_by_its_word_and_its_own_fields():
@@ -51,7 +51,7 @@ def test_the_same_run_twice_is_refused():
 
 def test_nothing_is_no_group_and_a_stranger_is_refused():
     assert by_experiment([]) == []
-    with pytest.raises(InputError, match="runs: none; must be at least one"):
+    with pytest.raises(InputError, match="runs = none: must be at least one"):
         one_experiment([])
     with pytest.raises(InputError, match="run: has no experiment"):
         by_experiment([xr.Dataset()])

@@ -48,6 +48,24 @@ def test_one_record_on_the_right_side_is_no_boundary():
     assert passing.met == 1 and find([0, 2, 2, 2, 2, 0, 0]).status == Status.LOST
 
 
+@pytest.mark.parametrize("threshold", [0.0, 1.0])
+def test_a_strict_rule_must_be_above_its_threshold_and_not_only_reach_it(threshold):
+    data = xr.Dataset({"x": series(threshold + np.array([-1, 0, 0.5, 0.5, 0.5]))})
+    reached = Crossing("x", "x", "x", threshold).find(data, {})
+    above = Crossing("x", "x", "x", threshold, strict=True).find(data, {})
+    assert (reached.met, above.met) == (1, 2)
+    assert f"(threshold {threshold:g})" in above.evidence
+
+
+def test_a_strict_rule_above_zero_agrees_with_the_smallest_positive_threshold():
+    tiny = float(np.finfo(float).tiny)
+    for values in ([-1, 0, 0, 1e-300, 1, 2], [0, 0, 0, 0], [-1, 1, 2, 3], [1, 0, 1, 0]):
+        data = xr.Dataset({"x": series(values)})
+        strict = Crossing("x", "x", "x", 0.0, strict=True).find(data, {})
+        smallest = Crossing("x", "x", "x", tiny).find(data, {})
+        assert (strict.met, strict.status) == (smallest.met, smallest.status)
+
+
 def test_what_is_not_reached_says_how_near_it_came():
     low = find([0.1, 0.699, 0.2], [0, 212, 600])
     assert low.evidence == "at most 0.699 at t = 212, threshold 1, up to t = 600"

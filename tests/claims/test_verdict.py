@@ -136,11 +136,14 @@ def test_sign_test_by_hand():
     assert found.p_value() == pytest.approx(2 * (1 + 4) / 16)
     assert found.p_value("lower") == pytest.approx(5 / 16)
     assert found.p_value("higher") == pytest.approx(15 / 16)
-    assert "one-sided" in found.words("lower") and "two-sided" in found.words()
+    assert (
+        "one-sided" in found.summary_text("lower")
+        and "two-sided" in found.summary_text()
+    )
 
 
 def test_lists_of_other_lengths_have_no_pairs():
-    with pytest.raises(InputError, match="first: 1 numbers: must be as long"):
+    with pytest.raises(InputError, match="first = 1 numbers: must be as long"):
         sign_test([1.0], [])
 
 
@@ -184,13 +187,13 @@ def judgement(*outcomes):
 
 def test_words_count_mixed_instances():
     mixed = judgement(Outcome.HOLDS, Outcome.VIOLATED, Outcome.UNMET, Outcome.HOLDS)
-    assert mixed.words() == "holds 2 of 3, 1 conditions unmet" and mixed.in_part
+    assert mixed.summary_text() == "holds 2 of 3, 1 conditions unmet" and mixed.in_part
     half = judgement(Outcome.HOLDS, Outcome.INCONCLUSIVE)
-    assert half.words() == "holds 1 of 1, 1 inconclusive" and not half.in_part
+    assert half.summary_text() == "holds 1 of 1, 1 inconclusive" and not half.in_part
     assert half.outcome == Outcome.INCONCLUSIVE
-    assert judgement().words() == "inconclusive: nothing to judge"
-    assert judgement(Outcome.VIOLATED, Outcome.VIOLATED).words() == "violated"
-    assert judgement(Outcome.UNMET).words() == "conditions unmet"
+    assert judgement().summary_text() == "inconclusive: nothing to judge"
+    assert judgement(Outcome.VIOLATED, Outcome.VIOLATED).summary_text() == "violated"
+    assert judgement(Outcome.UNMET).summary_text() == "conditions unmet"
 
 
 def test_signs_differ_without_colour():

@@ -62,7 +62,7 @@ def test_the_last_of_two_values_counts_however_it_is_spelt():
         (["run", "signgd/stages", "--steps", "x", "--"], "steps = x: must be"),
         (["run", "signgd/stages", "--=5"], "no field ''"),
         (["run", "signgd/stages", "-x", "3"], "'-x': must be --field value"),
-        (["run", "signgd/stages", "--fresh", "--resume"], "resume: must not be"),
+        (["run", "signgd/stages", "--fresh", "--resume"], "resume = True: must not be"),
         (["run", "signgd/stages", "--out"], "argument --out: expected one argument"),
         (["run"], "the following arguments are required: preset"),
         ([], "the following arguments are required: COMMAND"),

@@ -84,7 +84,7 @@ def test_list_names_every_preset(capsys):
         ),
         (["signgd/stages", "--seed"], r"seed: needs a value"),
         (["signgd/stages", "seed"], r"'seed': must be --field value"),
-        (["signgd/stages", "--resume"], r"resume: no interrupted run"),
+        (["signgd/stages", "--resume"], r"resume = True: no interrupted run"),
         (
             ["kernels/thm-1-gaussian", "--task.length", "1", "--model.train", "QK"],
             r"rule.unit = curvature: must be absolute, the curvature at the start is 0",

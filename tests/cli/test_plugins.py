@@ -97,7 +97,7 @@ def test_a_broken_one_is_one_warning(install, capsys, kind):
     assert "mine" not in out
     (line,) = warned
     assert line.startswith(f"warning: paper 'mine' of {package}: ")
-    assert fault in line and line.endswith("; left out")
+    assert fault in line and line.endswith("; skipped")
 
 
 @pytest.mark.parametrize("name", sorted(papers()))
@@ -106,14 +106,14 @@ def test_no_plugin_takes_a_name_of_ours(install, capsys, name):
     out, (line,) = lists(capsys)
     assert "a small one" not in out and f"{name}/" in out
     assert f"paper '{name}' of plugin_" in line
-    assert "is the name of a paper of piste; must be another one; left out" in line
+    assert "is the name of a paper of piste; must be another one; skipped" in line
 
 
 def test_two_of_one_name_are_one_warning(install, capsys):
     first, second = install("mine", PAPER), install("mine", PAPER)
     out, (line,) = lists(capsys)
     assert "mine/" not in out
-    assert f"is brought by {first} and {second}; must be by one; left out" in line
+    assert f"is brought by {first} and {second}; must be by one; skipped" in line
 
 
 @pytest.mark.parametrize("name", ["../up", "a b", "x[red]"])

@@ -15,7 +15,7 @@ ROWS = [(1, "A fine film."), (0, "Dull"), (1, "Good"), (0, "Bad")]
 
 @pytest.fixture(autouse=True)
 def nothing_kept(monkeypatch):
-    monkeypatch.setattr("piste.devices.one_device_a_core", lambda: None)
+    monkeypatch.setattr("piste.devices.one_device_per_core", lambda: None)
     monkeypatch.delenv("PISTE_DATA", raising=False)
     imdb._load.cache_clear()
 

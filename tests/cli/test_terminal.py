@@ -12,7 +12,7 @@ import pytest
 from piste import console
 from piste.cli import listing, main
 from piste.cli.terminal import explained, in_ascii, tidy
-from piste.errors import Interrupted
+from piste.errors import SignalReceived
 
 PISTE = [sys.executable, "-m", "piste.cli"]
 SMALL = [
@@ -248,7 +248,9 @@ def test_brackets_are_no_markup():
 
 
 def test_a_signal_says_its_number():
-    assert Interrupted(15).number == 15 and isinstance(Interrupted(), KeyboardInterrupt)
+    assert SignalReceived(15).number == 15 and isinstance(
+        SignalReceived(), KeyboardInterrupt
+    )
 
 
 def test_control_characters_do_not_reach_the_terminal():

@@ -49,7 +49,7 @@ CELLS = [
     for row in TABLE
     for kernel in kernels_of(row)
 ]
-# A solver takes seconds to compile: one kernel a row, the others among the slow tests.
+# A solver takes seconds to compile: one kernel per row, the others among the slow tests.
 FLOWS = [
     pytest.param(row, kernel, marks=() if kernel == "gaussian" else pytest.mark.slow)
     for row in TABLE

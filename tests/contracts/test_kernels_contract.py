@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from piste.attention import KERNELS, kernel
-from piste.attention.kernels import ALONE, COUNT, OTHER, SUM, _divisor
+from piste.attention.kernels import KEY_COUNT, KEY_SUM, NOTHING, OTHER_KEYS, _divisor
 from piste.testing import check_kernel
 from support.sparsemax import sparsemax
 
@@ -18,7 +18,7 @@ def test_every_kernel_passes_the_contract(name):
 
 @pytest.mark.parametrize("name", KERNELS)
 def test_what_ours_say_of_padding_is_what_leaving_keys_away_shows(name):
-    assert KERNELS[name].known == _divisor(KERNELS[name].function)
+    assert KERNELS[name].divisor == _divisor(KERNELS[name].function)
 
 
 def cosine(queries, keys):
@@ -48,10 +48,10 @@ def bring():
 @pytest.mark.parametrize(
     ("function", "normalised", "divides_by"),
     [
-        (cosine, False, ALONE),
-        (mean_of_exponentials, False, COUNT),
-        (lambda q, k: jax.nn.softmax(q @ k.T, -1), True, SUM),
-        (sparsemax, True, OTHER),
+        (cosine, False, NOTHING),
+        (mean_of_exponentials, False, KEY_COUNT),
+        (lambda q, k: jax.nn.softmax(q @ k.T, -1), True, KEY_SUM),
+        (sparsemax, True, OTHER_KEYS),
     ],
 )
 def test_kernels_of_a_user_pass_it(bring, function, normalised, divides_by):
@@ -62,7 +62,7 @@ def test_kernels_of_a_user_pass_it(bring, function, normalised, divides_by):
 
 def test_shares_whose_partial_sums_are_negative_keep_their_sum(bring):
     bring(signed_shares, normalised=True)
-    assert KERNELS["mine"].divides_by == SUM
+    assert KERNELS["mine"].divides_by == KEY_SUM
     check_kernel("mine")
 
 
@@ -127,7 +127,7 @@ def test_a_wrong_word_about_sums_or_padding_is_caught(bring):
     with pytest.raises(AssertionError, match="must add up to 1 for every query, as it"):
         check_kernel("mine")
     KERNELS.remove("mine")
-    bring(mean_of_exponentials, known=ALONE)
+    bring(mean_of_exponentials, divisor=NOTHING)
     with pytest.raises(
         AssertionError, match="its weights beside padding are not those"
     ):

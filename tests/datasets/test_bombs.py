@@ -10,7 +10,7 @@ import pytest
 
 from piste.cli import main
 from piste.datasets import cache, imdb
-from piste.datasets.cache import Limited, unzipped
+from piste.datasets.cache import SizeLimitedReader, unzipped
 from piste.datasets.imdb import read_archive, read_table
 from piste.datasets.mnist import read_idx
 from piste.errors import InputError
@@ -61,7 +61,7 @@ def test_tables_and_images(bomb, reader):
 
 
 def test_a_bomb_in_a_data_folder(tmp_path, monkeypatch, capsys, bomb):
-    monkeypatch.setattr("piste.devices.one_device_a_core", lambda: None)
+    monkeypatch.setattr("piste.devices.one_device_per_core", lambda: None)
     imdb._load.cache_clear()
     data, out = tmp_path / "data", tmp_path / "out"
     data.mkdir()
@@ -157,5 +157,7 @@ def test_a_file_of_another_size_is_not_read_to_be_refused(tmp_path, monkeypatch)
 
 
 def test_what_is_limited_reads_on_as_it_should():
-    stream = Limited(imdb.Path("x"), io.BufferedReader(io.BytesIO(b"abcdef")), 6)
+    stream = SizeLimitedReader(
+        imdb.Path("x"), io.BufferedReader(io.BytesIO(b"abcdef")), 6
+    )
     assert stream.readable() and stream.read(2) == b"ab" and stream.read() == b"cdef"

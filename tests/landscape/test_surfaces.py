@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from piste.errors import InputError
-from piste.landscape import Plane, equal_rise, metrics, planes, surface, trajectory
+from piste.landscape import Plane, equal_rise, metrics, planes, projection, surface
 from piste.landscape.matched import match, mismatch
 from piste.probes.curvature import top_eigenpairs
 from piste.testing import assert_close
@@ -134,7 +134,7 @@ def test_a_planar_trajectory_is_explained_and_comes_back():
     def loss(params):
         return (params["w"] ** 2).sum()
 
-    seen = trajectory.project(loss, plane, snapshots)
+    seen = projection.project(loss, plane, snapshots)
     assert_close(seen.explained_share, 1.0)
     assert_close(np.abs(seen.coordinates).max(), 1.0)
     assert_close(seen.projected_loss, seen.true_loss, slack=10)
@@ -145,20 +145,20 @@ def test_a_planar_trajectory_is_explained_and_comes_back():
 def test_what_leaves_the_plane_is_not_explained():
     snapshots = [jnp.array([3.0, 0, 4]), jnp.array([0.0, 0, 0])]
     plane = Plane(jnp.zeros(3), jnp.array([2.0, 0, 0]), jnp.array([1.0, 1, 0]))
-    seen = trajectory.project(lambda x: x @ x, plane, snapshots)
+    seen = projection.project(lambda x: x @ x, plane, snapshots)
     assert_close(seen.coordinates, np.array([[1.5, 0], [0, 0]]))
     assert_close(seen.explained_share, 9 / 25)
     assert_close(seen.true_loss, np.array([25.0, 0]))
     assert_close(seen.projected_loss, np.array([9.0, 0]))
-    still = trajectory.project(lambda x: x @ x, plane, snapshots[1:])
+    still = projection.project(lambda x: x @ x, plane, snapshots[1:])
     assert math.isnan(still.explained_share)
 
 
 def test_a_line_is_no_plane():
     line = [jnp.array([1.0, 2.0]) * t for t in (2.0, 1.0, 0.0)]
-    with pytest.raises(InputError, match="snapshots: the 3 of them lie on one line"):
+    with pytest.raises(InputError, match="snapshots = 3: they lie on one line"):
         planes.pca(line)
-    with pytest.raises(InputError, match="snapshots: the 1 of them"):
+    with pytest.raises(InputError, match="snapshots = 1: they lie"):
         planes.pca(line[:1])
 
 

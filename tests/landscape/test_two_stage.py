@@ -12,11 +12,11 @@ from piste.experiment import Experiment, Schedule
 from piste.landscape import (
     equal_rise,
     planes,
+    projection,
     stored,
     surface,
     survey,
     tables,
-    trajectory,
     two_stage,
 )
 from piste.landscape.comparison import Comparison
@@ -94,7 +94,7 @@ def test_every_model_has_its_landscapes(experiment, kind):
     assert_close(drawn.centre, float(stage.losses[-1]))
     corner = stage.system.form.loss_and_gradient(plane.at(0.5, -0.5))[0]
     assert_close(drawn.loss[-1, 0], np.asarray(corner))
-    seen = trajectory.project(stage.loss, plane, stage.snapshots())
+    seen = projection.project(stage.loss, plane, stage.snapshots())
     assert_close(seen.true_loss, stage.losses)
 
 
@@ -194,7 +194,9 @@ def test_a_second_stage_goes_on_to_the_same_bits(tmp_path, monkeypatch):
         survey.run(cut)
     assert not list((tmp_path / "cut/landscape").rglob("*.zarr"))
     monkeypatch.setattr(stored, "save_state", save_state)
-    monkeypatch.setattr(stored.Stage, "of", kept := Kept(stored.Stage.of))
+    monkeypatch.setattr(
+        stored.TrainingPhase, "of", kept := Kept(stored.TrainingPhase.of)
+    )
     parts = survey.run(cut)
     assert kept.steps[0].tolist() == [20, 21, 25, 32]
     for one, two in zip(parts, truth, strict=True):

@@ -19,12 +19,12 @@ def test_a_study_by_name_is_not_run_by_default():
     assert CONTENTS.chosen(["long", "short"]) == [SHORT, LONG]
 
 
-def test_what_is_left_out_says_why():
-    line = CONTENTS.left_out(CONTENTS.chosen())
-    assert "only by name: long" in line and "left out" not in line
-    assert CONTENTS.left_out([SHORT, LONG]) == ""
+def test_studies_that_are_skipped_are_listed_with_the_reason():
+    line = CONTENTS.skipped_text(CONTENTS.chosen())
+    assert "not run by default: long" in line and "skipped" not in line
+    assert CONTENTS.skipped_text([SHORT, LONG]) == ""
     absent = dataclasses.replace(CONTENTS, available=lambda wanted: [])
-    assert "left out: short (no data" in absent.left_out(absent.chosen())
+    assert "skipped: short (data not available" in absent.skipped_text(absent.chosen())
 
 
 @pytest.mark.parametrize("before", [False, True])

@@ -13,7 +13,7 @@ import pytest
 
 from piste.attention import KERNELS, kernel
 from piste.datasets import ImageSet, cache, digits, mnist
-from piste.errors import InputError
+from piste.errors import InputError, field_error
 from piste.experiment import Experiment
 from piste.landscape.comparison import Comparison
 from piste.landscape.survey import Survey
@@ -138,7 +138,7 @@ def test_another_folder_of_texts_is_other_data(tmp_path, monkeypatch):
 @pytest.fixture
 def without_network(monkeypatch):
     def absent(source):
-        raise InputError(f"dataset = {source.name}: cannot be downloaded (no network)")
+        raise field_error("dataset", source.name, "cannot be downloaded (no network)")
 
     def set_absent(is_absent: bool) -> None:
         monkeypatch.delenv("PISTE_DATA", raising=False)

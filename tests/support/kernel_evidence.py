@@ -131,13 +131,13 @@ def queries(seeds: int = 6) -> xr.Dataset:
     return xr.concat(parts, "cell")
 
 
-def pair(least: float = 0.5) -> list[xr.Dataset]:
+def pair(minimum: float = 0.5) -> list[xr.Dataset]:
     """A run whose gradient is held up by J_Q."""
     loss = np.exp(-np.arange(5.0))
     data = {
         "train_loss": ("step", loss),
         "gradient_norm": ("step", np.sqrt(2 * loss) * 0.6),
-        "query_jacobian_min": ("test_step", np.full(5, least)),
+        "query_jacobian_min": ("test_step", np.full(5, minimum)),
         "query_jacobian_max": ("test_step", np.ones(5)),
     }
     task = {"sequences": 4, "length": 4, "outputs": 1, "dimension": 8}

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 Weights = Any
-"""Anything with matrices ``value_plus, value_minus, query, key``, a neuron a row."""
+"""Anything with matrices ``value_plus, value_minus, query, key``, one row per neuron."""
 Labels = Sequence[float] | np.ndarray
 """One ±1 for each sample."""
 

@@ -40,7 +40,7 @@ def test_a_batch_that_does_not_divide_is_one_line():
     gradient = sharded_gradient(loss, host_mesh(1), piece=5)
     with pytest.raises(InputError) as caught:
         gradient(*problem())
-    line = "batch = 12: must be a multiple of 5 = 1 devices × 5 a piece"
+    line = "batch = 12: must be a multiple of 5 = 1 devices × 5 per piece"
     assert str(caught.value) == line
 
 

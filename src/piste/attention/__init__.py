@@ -2,10 +2,10 @@
 
 from .heads import FAST, attend_heads, plain_heads
 from .kernels import (
-    COUNT,
     KERNELS,
-    OTHER,
-    SUM,
+    KEY_COUNT,
+    KEY_SUM,
+    OTHER_KEYS,
     Kernel,
     KernelFunction,
     attend,
@@ -16,11 +16,11 @@ from .kernels import (
 )
 
 __all__ = [
-    "COUNT",
     "FAST",
     "KERNELS",
-    "OTHER",
-    "SUM",
+    "KEY_COUNT",
+    "KEY_SUM",
+    "OTHER_KEYS",
     "Kernel",
     "KernelFunction",
     "attend",

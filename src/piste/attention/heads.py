@@ -14,13 +14,13 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
 from .blockwise import centred, gaussian_attention, softmax_attention
-from .kernels import COUNT, KERNELS, SUM
+from .kernels import KERNELS, KEY_COUNT, KEY_SUM
 
 Heads = Float[Array, "batch head position width"]
 Mask = Bool[Array, "batch position"]
 
 
-FEW = 64
+MAX_PLAIN_POSITIONS = 64
 """Positions up to which all weights are written down, which is faster than blocks."""
 
 
@@ -28,7 +28,7 @@ def attend_heads(
     kernel: str, queries: Heads, keys: Heads, values: Heads, mask: Mask
 ) -> Heads:
     """Attend in every head of every sequence, in blocks if the kernel has such a form."""
-    if kernel not in FAST or queries.shape[2] <= FEW:
+    if kernel not in FAST or queries.shape[2] <= MAX_PLAIN_POSITIONS:
         return plain_heads(kernel, queries, keys, values, mask)
     real = jnp.repeat(mask, queries.shape[1], 0)
     flat = (x.reshape(-1, *x.shape[2:]) for x in (queries, keys, values))
@@ -85,10 +85,10 @@ def masked(
 ) -> Float[Array, "batch head query key"]:
     """The weights that the kernel would have without the padding keys."""
     weights = jnp.where(mask[:, None, None], weights, 0)
-    if divides_by == SUM:
+    if divides_by == KEY_SUM:
         sums = weights.sum(-1, keepdims=True)
         return weights / jnp.where(sums == 0, 1, sums)
-    if divides_by == COUNT:
+    if divides_by == KEY_COUNT:
         scale = mask.shape[-1] / _count(mask)
         return weights * scale.astype(weights.dtype)[:, None, None, None]
     return weights

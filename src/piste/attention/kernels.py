@@ -22,9 +22,15 @@ KernelFunction = Callable[
 ]
 """The queries and the keys of one head and one sequence become weights."""
 
-ALONE, SUM, COUNT, OTHER = "alone", "sum", "count", "other"
-"""What a weight depends on besides its own query and key: nothing; the sum over the keys,
-by which it is divided; their number, likewise; or the other keys in some other way."""
+# These words are part of the address of stored runs of a kernel that is not ours.
+NOTHING = "alone"
+"""A weight depends on its own query and key alone, and is divided by nothing."""
+KEY_SUM = "sum"
+"""Each weight is divided by the sum of the weights over all keys."""
+KEY_COUNT = "count"
+"""Each weight is divided by the number of keys."""
+OTHER_KEYS = "other"
+"""A weight depends on the other keys in another way: padding cannot be skipped."""
 
 
 @dataclass(frozen=True)
@@ -35,8 +41,8 @@ class Kernel:
     """Pure and differentiable, of one head and one sequence."""
     normalised: bool = False
     """Whether the weights of a query add up to 1."""
-    known: str = ""
-    """Which of the four words above fits; empty to find out."""
+    divisor: str = ""
+    """One of the four constants above; empty to find out by leaving keys away."""
 
     def __call__(
         self, queries: Float[Array, "query width"], keys: Float[Array, "key width"]
@@ -47,7 +53,7 @@ class Kernel:
     @property
     def divides_by(self) -> str:
         """What the weights are divided by: a padding key must not count in it."""
-        return self.known or _divisor(self.function)
+        return self.divisor or _divisor(self.function)
 
 
 KERNELS: Family[Kernel] = Family("kernel")
@@ -55,7 +61,7 @@ KERNELS: Family[Kernel] = Family("kernel")
 
 
 def kernel(
-    name: str, *, normalised: bool = False, known: str = ""
+    name: str, *, normalised: bool = False, divisor: str = ""
 ) -> Callable[[KernelFunction], KernelFunction]:
     r"""Add a function as a kernel that every model then takes by its name.
 
@@ -74,7 +80,7 @@ def kernel(
 
     def add(function: KernelFunction) -> KernelFunction:
         _check_shape(name, function)
-        KERNELS.add(name, Kernel(function, normalised, known), function)
+        KERNELS.add(name, Kernel(function, normalised, divisor), function)
         return function
 
     return add
@@ -94,7 +100,7 @@ def _check_shape(name: str, function: KernelFunction) -> None:
 def check_normalised(name: str) -> None:
     """Refuse a kernel whose weights do not do what it says of their sums."""
     found = KERNELS[name]
-    if not found.known and (fault := normalised_fault(found)):
+    if not found.divisor and (fault := normalised_fault(found)):
         raise field_error("kernel", name, fault)
 
 
@@ -134,7 +140,7 @@ def _divisor(function: KernelFunction) -> str:
     for word, shorten in _SHORTENED.items():
         if all(np.allclose(few, shorten(every, few.shape[1])) for few, every in pairs):
             return word
-    return OTHER
+    return OTHER_KEYS
 
 
 def _renormalised(weights: np.ndarray, few: int) -> np.ndarray:
@@ -143,9 +149,9 @@ def _renormalised(weights: np.ndarray, few: int) -> np.ndarray:
 
 
 _SHORTENED: dict[str, Callable[[np.ndarray, int], np.ndarray]] = {
-    ALONE: lambda weights, few: weights[:, :few],
-    SUM: _renormalised,
-    COUNT: lambda weights, few: weights[:, :few] * weights.shape[1] / few,
+    NOTHING: lambda weights, few: weights[:, :few],
+    KEY_SUM: _renormalised,
+    KEY_COUNT: lambda weights, few: weights[:, :few] * weights.shape[1] / few,
 }
 """What the first few weights become when all other keys are left away."""
 
@@ -167,7 +173,7 @@ def _centred(queries: Array, keys: Array) -> tuple[Array, Array]:
     return queries - centre, keys - centre
 
 
-@kernel("softmax", normalised=True, known=SUM)
+@kernel("softmax", normalised=True, divisor=KEY_SUM)
 def softmax(
     queries: Float[Array, "query width"], keys: Float[Array, "key width"]
 ) -> Float[Array, "query key"]:
@@ -175,7 +181,7 @@ def softmax(
     return jax.nn.softmax(queries @ keys.T, axis=-1)
 
 
-@kernel("gaussian", known=ALONE)
+@kernel("gaussian", divisor=NOTHING)
 def gaussian(
     queries: Float[Array, "query width"], keys: Float[Array, "key width"]
 ) -> Float[Array, "query key"]:
@@ -183,7 +189,7 @@ def gaussian(
     return jnp.exp(-squared_distances(queries, keys) / 2)
 
 
-@kernel("none", known=ALONE)
+@kernel("none", divisor=NOTHING)
 def none(
     queries: Float[Array, "query width"], keys: Float[Array, "key width"]
 ) -> Float[Array, "query key"]:
@@ -191,7 +197,7 @@ def none(
     return jnp.zeros((len(queries), len(keys)), queries.dtype)
 
 
-@kernel("gaussian-rows", normalised=True, known=SUM)
+@kernel("gaussian-rows", normalised=True, divisor=KEY_SUM)
 def gaussian_rows(
     queries: Float[Array, "query width"], keys: Float[Array, "key width"]
 ) -> Float[Array, "query key"]:
@@ -203,7 +209,7 @@ def gaussian_rows(
     return jax.nn.softmax(queries @ keys.T - (keys**2).sum(-1) / 2, axis=-1)
 
 
-@kernel("gaussian-mean", known=COUNT)
+@kernel("gaussian-mean", divisor=KEY_COUNT)
 def gaussian_mean(
     queries: Float[Array, "query width"], keys: Float[Array, "key width"]
 ) -> Float[Array, "query key"]:
@@ -211,7 +217,7 @@ def gaussian_mean(
     return gaussian(queries, keys) / keys.shape[0]
 
 
-@kernel("linear", known=ALONE)
+@kernel("linear", divisor=NOTHING)
 def linear(
     queries: Float[Array, "query width"], keys: Float[Array, "key width"]
 ) -> Float[Array, "query key"]:

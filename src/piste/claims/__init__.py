@@ -7,6 +7,8 @@ from .judging import compare, compare_range, decide, differences, undecided
 from .run_claims import RUN_CLAIMS, claim, judge_run
 from .stage_rules import Crossing, Span, Turning, find_boundaries, lasting, timeline_of
 from .statistics import (
+    CONFIDENCE,
+    CONFIDENCE_PERCENT,
     SIGNIFICANCE_LEVEL,
     SignTest,
     compare_pairs,
@@ -42,6 +44,8 @@ __all__ = [
     "Judgement",
     "Judgements",
     "Outcome",
+    "CONFIDENCE",
+    "CONFIDENCE_PERCENT",
     "SIGNIFICANCE_LEVEL",
     "SignTest",
     "Span",

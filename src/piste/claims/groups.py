@@ -26,7 +26,7 @@ class Group:
         """The seeds of its runs."""
         return [_seed(run) for run in self.runs]
 
-    def words(self) -> str:
+    def difference_text(self) -> str:
         """What sets it apart: ``model.kernel = gaussian``; empty if nothing does."""
         return ", ".join(f"{name} = {given}" for name, given in self.differs.items())
 
@@ -56,7 +56,9 @@ def by_experiment(runs: Sequence[xr.Dataset]) -> list[Group]:
 def labelled(runs: Sequence[xr.Dataset]) -> list[xr.Dataset]:
     """The runs with an attribute ``label`` that no two of them share."""
     return [
-        run.assign_attrs(label=", ".join(filter(None, (group.words(), f"seed {seed}"))))
+        run.assign_attrs(
+            label=", ".join(filter(None, (group.difference_text(), f"seed {seed}")))
+        )
         for group in by_experiment(runs)
         for run, seed in zip(group.runs, group.seeds, strict=True)
     ]
@@ -68,9 +70,10 @@ def one_experiment(runs: Sequence[xr.Dataset]) -> Group:
     if len(groups) == 1:
         return groups[0]
     if not groups:
-        raise InputError("runs: none; must be at least one")
-    found = " and ".join(group.words() or "the rest" for group in groups[:2])
-    raise InputError(f"runs: {found}; must be of one experiment, with several seeds")
+        raise field_error("runs", "none", "must be at least one")
+    found = " and ".join(group.difference_text() or "the rest" for group in groups[:2])
+    expected = f"differ in {found}; must be of one experiment, with several seeds"
+    raise field_error("runs", f"{len(runs)} runs", expected)
 
 
 def _differing(settings: Sequence[Mapping[str, Any]]) -> list[str]:

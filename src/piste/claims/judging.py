@@ -52,14 +52,14 @@ def compare(
     return Verdict(
         instance,
         outcome,
-        predicted,
-        sentence
+        predicted=predicted,
+        measured=sentence
         if missing is known or missing is None
         else f"{sentence} ({_why(missing)})",
-        margin,
-        (*conditions, *needs),
-        numbers or {},
-        runs,
+        margin=margin,
+        conditions=(*conditions, *needs),
+        numbers=numbers or {},
+        runs=runs,
     )
 
 
@@ -118,18 +118,20 @@ def decide(
     return Verdict(
         instance,
         outcome,
-        predicted,
-        sentence,
-        margin,
-        (*conditions, *needs),
-        numbers or {},
-        runs,
+        predicted=predicted,
+        measured=sentence,
+        margin=margin,
+        conditions=(*conditions, *needs),
+        numbers=numbers or {},
+        runs=runs,
     )
 
 
 def undecided(instance: str, predicted: str, why: str, **more: Any) -> Verdict:
     """The verdict where there is nothing to measure, with the reason."""
-    return Verdict(instance, Outcome.INCONCLUSIVE, predicted, why, **more)
+    return Verdict(
+        instance, Outcome.INCONCLUSIVE, predicted=predicted, measured=why, **more
+    )
 
 
 def differences(first: xr.DataArray, second: xr.DataArray) -> np.ndarray:

@@ -27,7 +27,7 @@ def claim(
     check_needs(RUN_CLAIMS.noun, name, needs)
 
     def add(judge_run: JudgeRun) -> JudgeRun:
-        made = Claim(name, statement, judge_run, tuple(needs), remark=remark)
+        made = Claim(name, statement, judge_run, needs=tuple(needs), remark=remark)
         RUN_CLAIMS.add(name, made, judge_run)
         return judge_run
 

@@ -36,6 +36,8 @@ class Crossing:
     threshold: float
     rising: bool = True
     """Whether it passes upwards (at least the threshold) or downwards (below it)."""
+    strict: bool = False
+    """Whether a series that rises must be above the threshold, and not only reach it."""
     to_end: bool = True
     """Whether it must stay beyond the threshold to the end of the run."""
     lasts: float = LASTS
@@ -54,16 +56,23 @@ class Crossing:
         if (why := _obstacle(self, series)) is not None:
             return why
         values, steps = series[self.series].values, series["step"].values
-        passed = values >= self.threshold if self.rising else values < self.threshold
+        passed = self._is_passed(values)
+        # `met` and not `step`: a boundary out of order still says when it came.
         before = [found[name].met or 0 for name in self.after]
         place, status = self._place(passed, steps, max(before, default=0))
         evidence = self._evidence(values, steps, passed, place, status)
         here = Boundary(self.name, self.meaning, status, evidence)
+        # Records have gaps: it came somewhere after the record before.
         if status == Status.FOUND:
             since = int(steps[place - 1]) if place else None
             here = dataclasses.replace(here, met=int(steps[place]), since=since)
         here = _in_order(here, self.after, found)
         return _not_long_before(here, self.not_long_before, found)
+
+    def _is_passed(self, values: np.ndarray) -> np.ndarray:
+        if not self.rising:
+            return values < self.threshold
+        return values > self.threshold if self.strict else values >= self.threshold
 
     def _place(
         self, passed: np.ndarray, steps: np.ndarray, begin: int
@@ -74,6 +83,7 @@ class Crossing:
         """
         if not passed.any():
             return -1, Status.NOT_REACHED
+        # Each stretch beyond the threshold is looked at, from its first record.
         starts = np.flatnonzero(passed & ~np.append(False, passed[:-1]))
         lasting = []
         for start in starts:
@@ -92,7 +102,7 @@ class Crossing:
         return int(starts[0]), Status.LOST
 
     def _evidence(self, values, steps, passed, place: int, status: Status) -> str:
-        limit = f"threshold {_short(self.threshold)}"
+        limit = f"threshold {self.threshold:.3g}"
         if status == Status.NOT_REACHED:
             best = int(np.nanargmax(values) if self.rising else np.nanargmin(values))
             side = "at most" if self.rising else "at least"
@@ -148,6 +158,7 @@ class Turning:
             return Boundary(self.name, self.meaning, Status.NEEDS_EARLIER, why)
         if (why := _obstacle(self, series)) is not None:
             return why
+        # A fall before the start is not the one whose end is looked for.
         part = series[self.series].sel(step=slice(begin, None))
         values, steps = part.values, part["step"].values
         low = int(np.argmin(values))
@@ -159,7 +170,7 @@ class Turning:
                 here,
                 met=int(steps[low]),
                 since=int(steps[low - 1]),
-                until=int(steps[low + 1]),
+                next_step=int(steps[low + 1]),
             )
         return _in_order(here, self.after, found)
 
@@ -200,6 +211,7 @@ def _obstacle(rule: StageRule, series: xr.Dataset) -> Boundary | None:
         return no(Status.NOT_MEASURED, "not measured: there are no records")
     if why := rule.does_not_apply(series):
         return no(Status.DOES_NOT_APPLY, f"does not apply: {why}")
+    # Comparisons with NaN are false, so that it would pass for "not reached".
     if not np.isfinite(values).all():
         first = series["step"].values[np.argmax(~np.isfinite(values))]
         return no(Status.NOT_MEASURED, f"not a finite number at t = {first:,}")
@@ -278,6 +290,7 @@ def timeline_of(
             missing[span.name] = why
             continue
         start, end = boundaries.get(span.start), boundaries.get(span.end)
+        # A stage that may stay has an end that never came: it is open.
         if end and end.step is None:
             end = None
         if end is None and (start.step if start else 0) == last:
@@ -303,6 +316,7 @@ def _why_missing(
     """Which boundary a stage lacks: its own end is shown, that of another only named."""
     start = boundaries.get(span.start)
     if start and start.step is None:
+        # The stage that it would have ended shows the evidence: once is enough.
         if span.start not in ended:
             return start.sentence()
         return f"needs the end of {ended[span.start]}: {start.status}"
@@ -334,8 +348,3 @@ def lasting(passed: np.ndarray) -> np.ndarray:
     [False, False, True, True]
     """
     return np.logical_and.accumulate(passed[::-1])[::-1]
-
-
-def _short(threshold: float) -> str:
-    # Strictly above zero is written as the smallest positive number.
-    return "0" if 0 < abs(threshold) < 1e-99 else f"{threshold:.3g}"

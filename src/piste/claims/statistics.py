@@ -5,13 +5,17 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import binomtest, t
 
-from piste.errors import InputError
+from piste.errors import field_error
 
 from .judging import Numbers
 from .verdict import Condition, Outcome, Verdict
 
 SIGNIFICANCE_LEVEL = 0.05
 """Probability below which a difference is not taken for chance."""
+CONFIDENCE = 1 - SIGNIFICANCE_LEVEL
+"""Confidence of the intervals of means and of shares."""
+CONFIDENCE_PERCENT = f"{100 * CONFIDENCE:g} %"
+"""The same as captions write it."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +47,7 @@ class SignTest:
         found = binomtest(self.lower, self.lower + self.higher, alternative=alternative)
         return float(found.pvalue)
 
-    def words(self, side: str = "two-sided") -> str:
+    def summary_text(self, side: str = "two-sided") -> str:
         """The split and its probability, in one line."""
         pairs = self.lower + self.higher + self.ties + self.missing
         parts = [f"lower in {self.lower} of {pairs} pairs, higher in {self.higher}"]
@@ -62,7 +66,7 @@ def sign_test(first: Numbers, second: Numbers) -> SignTest:
     pairs = [np.asarray(first, float).ravel(), np.asarray(second, float).ravel()]
     if pairs[0].size != pairs[1].size:
         expected = f"must be as long as the other list, {pairs[1].size}"
-        raise InputError(f"first: {pairs[0].size} numbers: {expected}")
+        raise field_error("first", f"{pairs[0].size} numbers", expected)
     pairs = np.stack(pairs)
     known = pairs[:, np.isfinite(pairs).all(0)]
     difference = known[0] - known[1]
@@ -76,7 +80,9 @@ def sign_test(first: Numbers, second: Numbers) -> SignTest:
     )
 
 
-def mean_interval(values: Numbers, confidence: float = 0.95) -> tuple[float, float]:
+def mean_interval(
+    values: Numbers, confidence: float = CONFIDENCE
+) -> tuple[float, float]:
     """Student's interval for the mean of a few numbers; NaN for fewer than two of them.
 
     >>> low, high = mean_interval([1.0, 2.0, 3.0])
@@ -140,10 +146,10 @@ def compare_pairs(
     return Verdict(
         instance,
         outcome,
-        f"{predicted} (sign test, p < {level:g})",
-        found.words(side) + more,
-        None,
-        conditions,
-        counts | (numbers or {}),
-        runs,
+        predicted=f"{predicted} (sign test, p < {level:g})",
+        measured=found.summary_text(side) + more,
+        margin=None,
+        conditions=conditions,
+        numbers=counts | (numbers or {}),
+        runs=runs,
     )

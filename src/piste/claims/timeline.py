@@ -23,18 +23,18 @@ class Status(enum.StrEnum):
     NOT_MEASURED = "not measured"
 
 
-def moment(since: int | None, step: int, until: int | None = None) -> str:
-    """A time that lies after one record and not after the next, or before ``until``.
+def moment(since: int | None, step: int, next_step: int | None = None) -> str:
+    """A time that lies after one record and not after the next, or before ``next_step``.
 
     >>> moment(10, 11), moment(500, 1000), moment(None, 0)
     ('11', 'between 500 and 1,000', '0')
     >>> moment(10, 11, 12), moment(500, 1000, 1500)
     ('11', 'between 500 and 1,500')
     """
-    until = step if until is None else until
-    if since is None or max(step - since, until - step) <= 1:
+    next_step = step if next_step is None else next_step
+    if since is None or max(step - since, next_step - step) <= 1:
         return f"{step:,}"
-    return f"between {since:,} and {until:,}"
+    return f"between {since:,} and {next_step:,}"
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Boundary:
     """The first recorded step from which its own condition lasts, whatever the order."""
     since: int | None = None
     """The last recorded step before that one: the moment lies between the two."""
-    until: int | None = None
+    next_step: int | None = None
     """The next recorded step, where the moment may also lie after ``met``: a turn."""
 
     @property
@@ -64,13 +64,13 @@ class Boundary:
         if self.met is None:
             return None
         first = self.met if self.since is None else self.since + 1
-        return first, self.met if self.until is None else self.until - 1
+        return first, self.met if self.next_step is None else self.next_step - 1
 
     def when(self) -> str:
         """The moment, as far as the records tell: ``11``, or ``between 500 and 1,000``."""
         if self.step is None:
             return "–"
-        return moment(self.since, self.step, self.until)
+        return moment(self.since, self.step, self.next_step)
 
     def sentence(self) -> str:
         """What was looked for, and the evidence."""

@@ -132,7 +132,7 @@ class Judgement:
         """Whether it holds for some instances and is violated for others."""
         return bool(self.count(Outcome.HOLDS) and self.count(Outcome.VIOLATED))
 
-    def words(self) -> str:
+    def summary_text(self) -> str:
         """The row of a table: ``holds``, or ``holds 2 of 5, 1 inconclusive``."""
         if not self.verdicts:
             return "inconclusive: nothing to judge"
@@ -160,7 +160,7 @@ class Judgement:
         return {
             "claim": self.claim.name,
             "statement": self.claim.statement,
-            "verdict": self.words(),
+            "verdict": self.summary_text(),
             "remark": self.claim.remark,
             "figure": self.claim.figure,
             "instances": [_plain(verdict) for verdict in self.verdicts],
@@ -192,7 +192,7 @@ class Judgements(list[Judgement]):
     def rows(self) -> list[tuple[str, str, str]]:
         """A row for each claim, as :data:`HEADINGS` names them."""
         return [
-            (j.claim.name, f"{j.sign} {j.words()}", margin_text(j.margin()))
+            (j.claim.name, f"{j.sign} {j.summary_text()}", margin_text(j.margin()))
             for j in self
         ]
 
@@ -243,4 +243,6 @@ def _several(found: Verdict | Sequence[Verdict]) -> tuple[Verdict, ...]:
 
 def _failed(claim: Claim, why: str) -> Verdict:
     measured = f"the claim's own code {why}"
-    return Verdict("not judged", Outcome.INCONCLUSIVE, claim.statement, measured)
+    return Verdict(
+        "not judged", Outcome.INCONCLUSIVE, predicted=claim.statement, measured=measured
+    )

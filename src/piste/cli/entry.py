@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from piste.devices import PLATFORMS, missing_platform
-from piste.errors import InputError, one_line
+from piste.errors import InputError, field_error, one_line
 
 from .arguments import Parser
 from .terminal import CLOSED_PIPE, drop_output, explained, session, tidy
@@ -75,7 +75,7 @@ def _run_command(words: list[str]) -> int:
         return int(ended.code or 0)
     if name != "list" and (asked := missing_platform()):
         expected = "JAX finds no such device here; unset it, or set it to cpu"
-        raise InputError(f"{PLATFORMS} = {asked}: {expected}")
+        raise field_error(PLATFORMS, asked, expected)
     module = importlib.import_module(f"piste.cli.{COMMANDS[name]}")
     command = getattr(module, f"{name}_command")
     with tidy(getattr(options, "out", Path())):

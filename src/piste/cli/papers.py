@@ -14,7 +14,7 @@ from .shared import devices_for, no_more, print_notes
 if TYPE_CHECKING:  # a wrong name is to be found without waiting for all of this
     from rich.console import Console
 
-    from piste.reproduction import Contents, Results, Study, Verified
+    from piste.reproduction import Contents, Results, Study, Verification
 
 
 def reproduce_command(options, rest: list[str]) -> int:
@@ -86,11 +86,11 @@ def _print_title(out: "Console", paper: Paper) -> None:
 def _print_plan(
     out: "Console", contents: "Contents", studies: "list[Study]", folder: Path, options
 ) -> None:
-    """Which studies are left out, and whether anything is to be run."""
+    """Which studies are skipped, and whether anything is to be run."""
     from piste.reproduction import to_run
 
     if not options.only and not options.theory:
-        out.print(contents.left_out(studies), end="")
+        out.print(contents.skipped_text(studies), end="")
     if not to_run(studies, folder, options.fresh):
         out.print("  already run: from the store (--fresh runs again)\n")
 
@@ -158,12 +158,12 @@ def verify_command(options, rest: list[str]) -> int:
     if verified is None:
         command = shlex.join([*_begun(paper, options.file), *_out(options)])
         expected = f"has no complete runs of {paper.name}; {command} makes them"
-        raise InputError(f"out = {root}: {expected}")
+        raise field_error("out", root, expected)
     _print_verified(verified)
     return 0
 
 
-def _print_verified(verified: "Verified") -> None:
+def _print_verified(verified: "Verification") -> None:
     from piste.console import bold, console
     from piste.reproduction import print_verdicts
 

@@ -1,6 +1,6 @@
 """``piste run`` and ``piste show``: single runs."""
 
-from piste.errors import InputError
+from piste.errors import field_error
 from piste.papers import bring_file, preset
 
 from .arguments import overrides, run_name
@@ -11,7 +11,7 @@ def run_command(options, rest: list[str]) -> int:
     """Train a preset with some fields changed, or show where that is stored."""
     changes = overrides(rest)
     if options.resume and options.fresh:
-        raise InputError("resume: must not be together with --fresh")
+        raise field_error("resume", True, "must not be together with --fresh")
     bring_file(options.file)
     base = preset(options.preset)
     from piste.caching import keep_compiled_programs
@@ -57,9 +57,8 @@ def _say_resuming(out, store, experiment, partial, demanded: bool) -> None:
             markup=False,
         )
     elif demanded:
-        raise InputError(
-            f"resume: no interrupted run of this experiment in {store.root}"
-        )
+        absent = f"no interrupted run of this experiment in {store.root}"
+        raise field_error("resume", True, absent)
 
 
 def show_command(options, rest: list[str]) -> int:

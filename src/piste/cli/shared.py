@@ -14,11 +14,11 @@ def devices_for(*experiments: Any) -> None:
 
     Nothing may have been computed before.
     """
-    from piste.devices import one_device_a_core
+    from piste.devices import one_device_per_core
 
     models = (getattr(experiment, "model", None) for experiment in experiments)
     if any(getattr(model, "shares_batches", False) for model in models):
-        one_device_a_core()
+        one_device_per_core()
 
 
 def no_more(rest: list[str]) -> None:

@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
-from piste.errors import InputWarning, Interrupted, one_line
+from piste.errors import InputWarning, SignalReceived, one_line
 
 SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
 """What ends a command in the same orderly way: Ctrl-C, a shutdown, a lost connection."""
@@ -39,7 +39,7 @@ def session() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _signals() -> Iterator[None]:
-    """Raise :class:`Interrupted` for a signal, unless somebody else takes it."""
+    """Raise :class:`SignalReceived` for a signal, unless somebody else takes it."""
     free = (signal.SIG_DFL, signal.default_int_handler)
     numbers = [getattr(signal, name) for name in SIGNALS if hasattr(signal, name)]
     if threading.current_thread() is not threading.main_thread():
@@ -55,7 +55,7 @@ def _signals() -> Iterator[None]:
 
 
 def _interrupt(number, frame):
-    raise Interrupted(number)
+    raise SignalReceived(number)
 
 
 # --- characters that a terminal does not have -----------------------------------------

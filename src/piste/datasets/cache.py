@@ -185,7 +185,7 @@ LARGEST = 2**28
 """Bytes to which a compressed file may expand: eight times the largest that we know."""
 
 
-class Limited(io.RawIOBase):
+class SizeLimitedReader(io.RawIOBase):
     """A stream that refuses to give more than so many bytes: a bomb, not data.
 
     A gzip file can be a thousandth of its content, so its size on disk says nothing.
@@ -217,7 +217,7 @@ def unzipped(path: Path, largest: int = LARGEST) -> bytes:
     check_file(path)
     try:
         with gzip.GzipFile(path) as stream:
-            return Limited(path, stream, largest).read()
+            return SizeLimitedReader(path, stream, largest).read()
     except EOFError:
         raise InputError(f"{path}: is truncated; must be a whole gzip file") from None
     except (gzip.BadGzipFile, zlib.error) as error:

@@ -18,13 +18,13 @@ from typing import Any
 
 import numpy as np
 
-from piste.errors import InputError, shown
+from piste.errors import InputError, field_error, shown
 
 from ._base import TextSet
 from .cache import (
     VARIABLE,
     File,
-    Limited,
+    SizeLimitedReader,
     Source,
     check_file,
     folder_error,
@@ -163,7 +163,8 @@ def _row(path: Path, line: int, header: list[str], row: list[str]) -> Review:
         raise InputError(f"{place}: has {len(row)} fields; must have {len(header)}")
     fields = dict(zip(header, row, strict=True))
     if fields["label"] not in ("0", "1"):
-        raise InputError(f"{place}: label = {shown(fields['label'])}: must be 0 or 1")
+        fault = field_error("label", fields["label"], "must be 0 or 1")
+        raise InputError(f"{place}: {fault}")
     return _checked(fields["text"], place), int(fields["label"])
 
 
@@ -187,7 +188,7 @@ def _content(file: Path) -> bytes:
     check_file(file)
     try:
         with file.open("rb") as stream:
-            return Limited(file, stream, LONGEST).read()
+            return SizeLimitedReader(file, stream, LONGEST).read()
     except OSError as error:
         raise InputError(f"{file}: cannot be read ({error.strerror})") from None
 
@@ -202,7 +203,7 @@ def read_archive(path: Path) -> dict[str, list[Review]]:
     try:
         with gzip.GzipFile(path) as stream:
             # A header can promise any size, so what is read is counted, too.
-            limited: Any = Limited(path, stream, EXPANDED)
+            limited: Any = SizeLimitedReader(path, stream, EXPANDED)
             with tarfile.open(fileobj=limited, mode="r|") as archive:
                 for part, review in _reviews_in(archive, path):
                     parts[part].append(review)

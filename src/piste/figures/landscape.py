@@ -117,12 +117,17 @@ def _models(axes: Axes, every: pd.DataFrame) -> None:
 
 def describe(part: xr.Dataset) -> str:
     """Say of every kernel's surface where it is centred and what it leaves out."""
+    return ". ".join(kernel_lines(part)) + "."
+
+
+def kernel_lines(part: xr.Dataset) -> list[str]:
+    """The same as one line per kernel, without the full stops."""
     said = []
     for kernel in kernels_of(part):
         one = part.sel(kernel=kernel)
         step = int(one.step[int(one.centre.sel(weights="trained"))])
         said.append(f"{kernel} around step {step:,}: {_share(one)}; {_losses(one)}")
-    return ". ".join(said) + "."
+    return said
 
 
 def _share(one: xr.Dataset) -> str:

@@ -3,7 +3,7 @@
 Everything takes any JAX function ``loss(params)`` of a tree of arrays.
 """
 
-from . import matched, metrics, planes, surface, trajectory, two_stage
+from . import matched, metrics, planes, projection, surface, two_stage
 from .comparison import Comparison
 from .effects import EFFECTS, Effect, differences, effects_among, effects_table
 from .matched import MAX_LOSS_MISMATCH
@@ -29,6 +29,6 @@ __all__ = [
     "metrics",
     "planes",
     "surface",
-    "trajectory",
+    "projection",
     "two_stage",
 ]

@@ -18,7 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Key, PyTree
 
-from piste.errors import InputError
+from piste.errors import InputError, field_error
 from piste.probes.curvature import DEPTH, hessian_eigenpairs
 
 KINDS = ("qk", "random", "pca", "hessian")
@@ -136,10 +136,9 @@ def qk(params: PyTree, *, key: Key[Array, ""], over: int = -1) -> Plane:
     known = names(params)
     for name in ("query", "key"):
         if not any(called(name)(dotted) for dotted in known):
-            raise InputError(
-                f"plane = qk: there is no trained matrix '{name}' among "
-                f"{', '.join(known)}; must be random, pca or hessian"
-            )
+            absent = f"there is no trained matrix '{name}' among {', '.join(known)}"
+            expected = f"{absent}; must be random, pca or hessian"
+            raise field_error("plane", "qk", expected)
     u, v = (
         random_direction(params, key=part, over=over, picks=called(name))
         for part, name in zip(jax.random.split(key), ("query", "key"), strict=True)
@@ -160,10 +159,11 @@ def pca(
     squares, left = np.linalg.eigh(away @ away.T)
     squares, left = squares[:-3:-1], left[:, :-3:-1]
     if len(squares) < 2 or not squares[1] > 1e-12 * squares[0]:
-        raise InputError(
-            f"snapshots: the {len(snapshots)} of them lie on one line through the origin; "
-            "must span a plane; take more of them, or another plane than pca"
+        expected = (
+            "they lie on one line through the origin; must span a plane; take more of "
+            "them, or another plane than pca"
         )
+        raise field_error("snapshots", len(snapshots), expected)
     directions = left.T @ away / np.sqrt(squares)[:, None]
     furthest = np.abs(away @ directions.T).max()
     u, v = (_like(furthest * part, origin) for part in directions)

@@ -11,11 +11,12 @@ from piste.errors import InputError
 from piste.experiment import Experiment
 from piste.store import (
     CHECKPOINT,
-    Found,
+    BuildFolder,
     Fresh,
     Manifest,
-    Place,
-    Site,
+    ProgressCallback,
+    ResultAddress,
+    StoredResult,
     building,
     check_shares,
     load_state,
@@ -23,22 +24,21 @@ from piste.store import (
     save_state,
     unseal,
 )
-from piste.store.runs import Watch
 from piste.training import State, System, shares_of
 from piste.values import to_json
 
-from .two_stage import Stage, continue_training, second_system
+from .two_stage import TrainingPhase, continue_training, second_system
 
 
 def stored_stage(
-    place: Place,
+    place: ResultAddress,
     experiment: Experiment,
     kernel: str,
     times: np.ndarray,
     begin: Callable[[], State],
-    watch: Callable[[], Watch],
+    watch: Callable[[], ProgressCallback],
     fresh: Fresh = False,
-) -> Stage:
+) -> TrainingPhase:
     """The stage of a place: read, or trained to its end from where it was stopped.
 
     ``begin`` gives the state of the first stage; it is asked for only where nothing of
@@ -61,14 +61,20 @@ def stored_stage(
         state, _ = load_state(found.folder / CHECKPOINT, system.start())
         _check_end(experiment, kernel, state)
         params = [_snapshot(found.folder, index, system) for index in range(times.size)]
-        return Stage.of(
+        return TrainingPhase.of(
             kernel, system, int(state.step) - int(times[-1]) + times, params
         )
 
 
 def _build(
-    place: Place, begun: Manifest, system: System, times, begin, watch, fresh: Fresh
-) -> Found:
+    place: ResultAddress,
+    begun: Manifest,
+    system: System,
+    times,
+    begin,
+    watch,
+    fresh: Fresh,
+) -> StoredResult:
     # Surveys of other planes use the same stages.
     with building(place, fresh, _check_snapshots) as site:
         found = place.find_for(fresh) or site.finish_again()
@@ -76,8 +82,8 @@ def _build(
 
 
 def _train(
-    site: Site, begun: Manifest, system: System, times: np.ndarray, begin, watch
-) -> Found:
+    site: BuildFolder, begun: Manifest, system: System, times: np.ndarray, begin, watch
+) -> StoredResult:
     """Go on; the snapshot is written before the state that says that it is there."""
     first, done = _reached(site.folder, system, begin)
     manifest, last = site.begin(begun), first

@@ -1,6 +1,5 @@
 """The loss on the grid of a plane, in compiled batches."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import equinox as eqx
@@ -10,6 +9,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from piste.errors import field_error
+from piste.store import ProgressCallback, no_progress
 
 from .planes import Loss, Plane
 
@@ -17,11 +17,8 @@ POINTS = 51
 """Points along a side of the grid."""
 BATCH = 8
 """Points evaluated side by side; memory grows with it."""
-CALL = 256
+POINTS_PER_CALL = 256
 """Points of one call of the compiled program; progress is reported between calls."""
-
-Watch = Callable[[int, int], None]
-"""Told how many points are done, of how many."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +48,7 @@ def compute(
     *,
     batch: int = BATCH,
     precision: str | None = None,
-    watch: Watch = lambda done, total: None,
+    watch: ProgressCallback = no_progress,
 ) -> Surface:
     """Evaluate any ``loss(params)`` on a plane, from −reach to reach both ways.
 
@@ -97,12 +94,12 @@ def evaluate_points(
     both: np.ndarray,
     *,
     batch: int = BATCH,
-    watch: Watch = lambda done, total: None,
+    watch: ProgressCallback = no_progress,
 ) -> np.ndarray:
     """Evaluate the loss at points of a plane, given by a row of coordinates each."""
     # A fixed number of points in each call: one program serves them all.
     total = len(both)
-    size = min(CALL, -(-total // batch) * batch)
+    size = min(POINTS_PER_CALL, -(-total // batch) * batch)
     found = []
     for start in range(0, total, size):
         block = both[start : start + size]

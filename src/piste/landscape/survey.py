@@ -18,8 +18,17 @@ import xarray as xr
 
 from piste.errors import field_error
 from piste.experiment import Experiment
-from piste.store import STAGE, Fresh, Inputs, Parts, Place, Store, inputs_of
-from piste.store.runs import Watch
+from piste.store import (
+    STAGE,
+    Fresh,
+    Inputs,
+    Parts,
+    ProgressCallback,
+    ResultAddress,
+    Store,
+    inputs_of,
+    no_progress,
+)
 from piste.streams import Stream, stream
 from piste.training import State
 from piste.values import digest, override, to_json
@@ -28,18 +37,24 @@ from . import equal_rise, planes, surface
 from .comparison import Comparison
 from .matched import match
 from .planes import Plane
+from .projection import project
 from .size import check_size
 from .stored import stored_stage
-from .trajectory import project
-from .two_stage import Stage, first_stage, in_full_form, second_system, snapshot_times
+from .two_stage import (
+    TrainingPhase,
+    first_stage,
+    in_full_form,
+    second_system,
+    snapshot_times,
+)
 
-Bars = Callable[[str, int], Watch]
+Bars = Callable[[str, int], ProgressCallback]
 """Makes what is told of the progress of one thing, from its name and length."""
 
 
-def silent(name: str, total: int) -> Watch:
-    """Tell nobody."""
-    return lambda done, loss: None
+def no_bars(name: str, total: int) -> ProgressCallback:
+    """Show nothing."""
+    return no_progress
 
 
 @dataclass(frozen=True)
@@ -85,12 +100,12 @@ class Survey:
         steps = self.settings.steps_two or self.experiment.steps
         return snapshot_times(steps, self.settings.snapshots)
 
-    def stage(self, model: int, kernel: str) -> Place:
+    def stage(self, model: int, kernel: str) -> ResultAddress:
         """Where a second stage is stored, for other planes of the same model too."""
         experiment = self.model(model)
         what = digest([to_json(experiment), kernel, self.times().tolist()])
         root, name = self.root / "landscape/stages", f"{kernel}-seed={experiment.seed}"
-        return Place(root, name, what, self.inputs, STAGE)
+        return ResultAddress(root, name, what, self.inputs, STAGE)
 
     def model(self, number: int) -> Experiment:
         """The experiment of one model, whose seed is the first seed plus its number."""
@@ -100,7 +115,7 @@ class Survey:
 
 def run(
     survey: Survey,
-    bars: Bars = silent,
+    bars: Bars = no_bars,
     fresh: Fresh = False,
     after: Callable[[int, xr.Dataset], None] = lambda index, part: None,
 ) -> list[xr.Dataset]:
@@ -113,7 +128,7 @@ def run(
         check(survey)
 
     @functools.lru_cache(maxsize=1)
-    def stages(model: int, attempt: str) -> dict[str, Stage]:
+    def stages(model: int, attempt: str) -> dict[str, TrainingPhase]:
         return _stages(survey, model, bars, attempt)
 
     def make(index: int, attempt: str) -> xr.Dataset:
@@ -148,7 +163,9 @@ def _moved(params):
 # --- stages -------------------------------------------------------------------------
 
 
-def _stages(survey: Survey, model: int, bars: Bars, fresh: str) -> dict[str, Stage]:
+def _stages(
+    survey: Survey, model: int, bars: Bars, fresh: str
+) -> dict[str, TrainingPhase]:
     """Get all second stages of a model; train the first if one of them is missing."""
     experiment, times = survey.model(model), survey.times()
 
@@ -157,7 +174,7 @@ def _stages(survey: Survey, model: int, bars: Bars, fresh: str) -> dict[str, Sta
         watch = bars(f"model {model}, stage 1", experiment.steps)
         return first_stage(experiment, Store(survey.root / "runs"), watch, fresh)
 
-    def stage(kernel: str) -> Stage:
+    def stage(kernel: str) -> TrainingPhase:
         place = survey.stage(model, kernel)
         watch = functools.partial(bars, kernel, int(times[-1]))
         return stored_stage(place, experiment, kernel, times, begin, watch, fresh)
@@ -169,7 +186,11 @@ def _stages(survey: Survey, model: int, bars: Bars, fresh: str) -> dict[str, Sta
 
 
 def _part(
-    survey: Survey, stages: dict[str, Stage], model: int, direction: int, bars: Bars
+    survey: Survey,
+    stages: dict[str, TrainingPhase],
+    model: int,
+    direction: int,
+    bars: Bars,
 ) -> xr.Dataset:
     """Compute the surfaces of all kernels on one plane each, at matched loss."""
     seed = survey.experiment.seed + model
@@ -189,7 +210,12 @@ def _part(
 
 
 def _surfaces(
-    survey: Survey, stage: Stage, centre: int, initial_loss: float, key, watch: Watch
+    survey: Survey,
+    stage: TrainingPhase,
+    centre: int,
+    initial_loss: float,
+    key,
+    watch: ProgressCallback,
 ) -> xr.Dataset:
     """Compute the surfaces of one kernel, and its trajectory seen from the plane."""
     settings, snapshots = survey.settings, stage.snapshots()
@@ -224,7 +250,11 @@ def _surfaces(
 
 
 def _reaches(
-    settings: Comparison, stage: Stage, plane: Plane, initial_loss: float, batch: int
+    settings: Comparison,
+    stage: TrainingPhase,
+    plane: Plane,
+    initial_loss: float,
+    batch: int,
 ) -> list[float]:
     """How far each window goes; NaN where the loss never rises so far."""
     if not settings.rises:
@@ -234,7 +264,7 @@ def _reaches(
 
 
 def _loss(
-    settings: Comparison, stage: Stage, plane: Plane, reach: float, batch: int
+    settings: Comparison, stage: TrainingPhase, plane: Plane, reach: float, batch: int
 ) -> np.ndarray:
     if np.isnan(reach):
         return np.full((settings.points, settings.points), np.nan)
@@ -242,7 +272,9 @@ def _loss(
     return found.loss
 
 
-def _plane(survey: Survey, stage: Stage, centre, key) -> tuple[Plane, np.ndarray]:
+def _plane(
+    survey: Survey, stage: TrainingPhase, centre, key
+) -> tuple[Plane, np.ndarray]:
     """Choose the plane; return what is known of its axes too: shares or eigenvalues."""
     kind, unknown = survey.settings.plane, np.full(2, np.nan)
     if kind == "pca":

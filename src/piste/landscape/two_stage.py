@@ -14,8 +14,14 @@ from jaxtyping import PyTree
 
 from piste.errors import InputError, field_error
 from piste.experiment import Experiment
-from piste.store import CHECKPOINT, Fresh, Store, load_state
-from piste.store.runs import Watch
+from piste.store import (
+    CHECKPOINT,
+    Fresh,
+    ProgressCallback,
+    Store,
+    load_state,
+    no_progress,
+)
 from piste.training import (
     Plan,
     State,
@@ -30,15 +36,15 @@ from piste.training import (
 from piste.values import override
 
 from .planes import Loss
+from .projection import stacked
 from .surface import values_at
-from .trajectory import stacked
 
 SNAPSHOTS = 21
 """Snapshots of a stage, its beginning and end included."""
 
 
 @dataclass(frozen=True)
-class Stage:
+class TrainingPhase:
     """A stage of training: snapshots of the parameters along the way."""
 
     kernel: str
@@ -53,7 +59,7 @@ class Stage:
     @classmethod
     def of(
         cls, kernel: str, system: System, steps: np.ndarray, kept: Sequence[PyTree]
-    ) -> "Stage":
+    ) -> "TrainingPhase":
         """A stage from its snapshots, whose losses are computed."""
         params = stacked(kept)
         losses = values_at(fixed_loss(system.form), params)
@@ -89,7 +95,7 @@ def in_full_form(experiment: Experiment) -> Experiment:
 def first_stage(
     experiment: Experiment,
     store: Store | None = None,
-    watch: Watch = lambda step, loss: None,
+    watch: ProgressCallback = no_progress,
     fresh: Fresh = False,
 ) -> State:
     """Train an experiment to its end; a store resumes it, or has it already."""
@@ -149,7 +155,7 @@ def continue_training(
     system: System, state: State, times: np.ndarray, done: int = 0
 ) -> Iterator[tuple[int, State, float]]:
     """The state at every snapshot from ``done`` on, with its number and its loss."""
-    # A record a chunk, so that every state on the way comes back.
+    # One record per chunk, so that every state on the way comes back.
     plan = Plan(times, np.zeros(times.size, bool), 1)
     for chunk in train(system, plan, state, done):
         yield chunk.index, chunk.state, float(chunk.records["train_loss"][-1])
@@ -161,7 +167,7 @@ def second_stage(
     kernel: str,
     steps: int,
     snapshots: int = SNAPSHOTS,
-) -> Stage:
+) -> TrainingPhase:
     """Go on from the state of a first stage with a kernel, for so many steps."""
     if steps < 1:
         raise field_error("steps-two", steps, "must be at least 1")
@@ -171,7 +177,9 @@ def second_stage(
         system = second_system(experiment, kernel)
         times = snapshot_times(steps, snapshots)
         kept = [found.params for _, found, _ in continue_training(system, state, times)]
-        return Stage.of(kernel, system, int(state.step) + times[: len(kept)], kept)
+        return TrainingPhase.of(
+            kernel, system, int(state.step) + times[: len(kept)], kept
+        )
 
 
 def two_stages(
@@ -179,7 +187,7 @@ def two_stages(
     kernels: tuple[str, ...],
     steps: int,
     snapshots: int = SNAPSHOTS,
-) -> dict[str, Stage]:
+) -> dict[str, TrainingPhase]:
     """Train an experiment, then go on with each kernel from the same weights."""
     state = first_stage(experiment)
     return {

@@ -17,7 +17,7 @@ from piste.errors import (
     reason,
     shown,
 )
-from piste.installed import OURS, is_from_user, leave_out, paper_points
+from piste.installed import OURS, is_from_user, paper_points, skip_paper
 
 from ._base import Paper, Preset
 
@@ -71,11 +71,11 @@ def _load(point: EntryPoint) -> Paper | None:
         _check(paper, point.name)
         return paper
     except InputError as error:
-        return leave_out(point, str(error))
+        return skip_paper(point, str(error))
     except BaseException as error:
         if is_from_user(error):
             raise
-        return leave_out(point, f"cannot be imported ({reason(error)})")
+        return skip_paper(point, f"cannot be imported ({reason(error)})")
 
 
 def _check(paper: Any, point: str = "") -> None:
@@ -87,8 +87,7 @@ def _check(paper: Any, point: str = "") -> None:
         raise InputError(f"is a {type(paper).__name__}; must be a piste.papers.Paper")
     for field in TEXTS:
         if not isinstance(getattr(paper, field), str):
-            given = shown(getattr(paper, field))
-            raise InputError(f"{field} = {given}: must be text")
+            raise field_error(field, getattr(paper, field), "must be text")
     if paper.name != (point or paper.name) or not NAME.fullmatch(paper.name):
         same = f"its entry point's, {shown(point)}, " if point else ""
         expected = f"must be {same}of letters, digits, . _ and -"

@@ -3,7 +3,7 @@
 Read ``_study.py`` first: what every kind of study can be asked.
 """
 
-from ._study import Description, Study, Watch, silent
+from ._study import Description, ProgressCallback, Study, no_progress
 from .calculation_study import Calculation, CalculationStudy
 from .contents import Contents
 from .coverage import Item, coverage_rows, coverage_table
@@ -14,7 +14,7 @@ from .landscape_study import LandscapeStudy
 from .run_study import RunStudy
 from .running import (
     Results,
-    Verified,
+    Verification,
     check_data,
     check_sizes,
     reproduce,
@@ -33,14 +33,14 @@ __all__ = [
     "Figure",
     "Item",
     "LandscapeStudy",
+    "ProgressCallback",
     "Results",
     "RunStudy",
     "Study",
     "SweepStudy",
     "Table",
     "Tables",
-    "Verified",
-    "Watch",
+    "Verification",
     "check_data",
     "check_sizes",
     "coverage_rows",
@@ -48,10 +48,10 @@ __all__ = [
     "describe_run",
     "draw_figures",
     "make_tables",
+    "no_progress",
     "print_stages",
     "print_verdicts",
     "reproduce",
-    "silent",
     "tally",
     "to_run",
     "verify",

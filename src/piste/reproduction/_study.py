@@ -5,24 +5,17 @@ own; whatever asks something of a study asks it by the methods here.
 """
 
 import abc
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from piste.experiment import Experiment
+from piste.store import ProgressCallback, no_progress
 
 from .evidence import Evidence
 
-Watch = Callable[[int, float], None]
-"""Told how much of the work is done, and the training loss where there is one."""
 
-
-def silent(done: int, loss: float) -> None:
-    """Tell nobody."""
-
-
-def shifted(watch: Watch, done: int) -> Watch:
+def shifted(watch: ProgressCallback, done: int) -> ProgressCallback:
     """Tell the same, with so much done before."""
     return lambda step, loss: watch(done + step, loss)
 
@@ -63,19 +56,24 @@ class Study(abc.ABC):
 
     @abc.abstractmethod
     def work(self) -> int:
-        """How much there is to do: the total of what ``watch`` is told."""
+        """The size of the whole study, in the units that :meth:`run` reports.
+
+        A progress bar needs it before anything runs: the steps of training, for most.
+        """
 
     @abc.abstractmethod
     def is_stored(self, folder: Path) -> bool:
         """Whether nothing of it is left to run; files are measured, not read."""
 
     @abc.abstractmethod
-    def run(self, folder: Path, watch: Watch = silent, fresh: bool = False) -> Evidence:
-        """Run what is missing, or all of it if ``fresh``, and open the whole."""
+    def run(
+        self, folder: Path, watch: ProgressCallback = no_progress, fresh: bool = False
+    ) -> Evidence:
+        """Run the missing parts, or all parts if ``fresh``, and return the evidence."""
 
     @abc.abstractmethod
     def describe(self, evidence: Evidence) -> Description:
-        """What the page says of it, with what it left."""
+        """Describe the study for the page: its settings, and the cost of its runs."""
 
     def _describe(
         self, evidence: Evidence, form: str, precision: str, settings: dict[str, Any]

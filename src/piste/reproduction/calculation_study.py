@@ -13,7 +13,7 @@ from piste.experiment import Experiment
 from piste.store import Parts, inputs_of
 from piste.values import digest, fields_of, to_json
 
-from ._study import Description, Study, Watch, silent
+from ._study import Description, ProgressCallback, Study, no_progress
 from .evidence import Evidence
 
 
@@ -57,7 +57,9 @@ class CalculationStudy(Study):
         """Whether every part is complete."""
         return self._parts(folder).find() is not None
 
-    def run(self, folder: Path, watch: Watch = silent, fresh: bool = False) -> Evidence:
+    def run(
+        self, folder: Path, watch: ProgressCallback = no_progress, fresh: bool = False
+    ) -> Evidence:
         """Compute the parts that are missing, and join all of them."""
 
         def after(index: int, part: xr.Dataset) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from piste.claims import Claim
-from piste.errors import InputError, did_you_mean, field_error
+from piste.errors import did_you_mean, field_error
 
 from ._study import Study
 from .displays import Figure, Table
@@ -31,7 +31,8 @@ class Contents:
         """
         studies = [s for s in self.studies if not (theory and s.needs_data)]
         if not studies:
-            raise InputError(f"theory: every study of {self.paper} needs a dataset")
+            every = f"every study of {self.paper} needs a dataset"
+            raise field_error("theory", theory, every)
         names = [study.name for study in studies]
         for name in only:
             if name not in names:
@@ -42,20 +43,22 @@ class Contents:
             return [study for study in studies if study.name in only]
         return self.available([study for study in studies if not study.by_name])
 
-    def left_out(self, studies: Sequence[Study]) -> str:
-        """A line about the other studies: no data for them, or others in their place.
+    def skipped_text(self, studies: Sequence[Study]) -> str:
+        """A line on the studies of the paper that are not among some, and why.
 
-        A second line lists those that run only when they are named.
+        Their data are not available, or a study on other data replaces them. A second
+        line lists those that run only when they are named.
         """
         names = [study.name for study in studies]
-        left = [study for study in self.studies if study.name not in names]
-        absent = "no data at hand, or others in their place; --only NAME runs one"
-        long = "they take longer; --only NAME runs one"
-        lines = _left("left out", [s for s in left if not s.by_name], absent)
-        lines += _left("only by name", [s for s in left if s.by_name], long)
+        others = [study for study in self.studies if study.name not in names]
+        skipped = [study for study in others if not study.by_name]
+        longer = [study for study in others if study.by_name]
+        absent = "data not available, or other data used instead"
+        lines = _line("skipped", skipped, absent)
+        lines += _line("not run by default", longer, "they take longer")
         return f"{lines}\n" if lines else ""
 
 
-def _left(words: str, studies: Sequence[Study], reason: str) -> str:
+def _line(verb: str, studies: Sequence[Study], reason: str) -> str:
     names = ", ".join(study.name for study in studies)
-    return f"  {words}: {names} ({reason})\n" if names else ""
+    return f"  {verb}: {names} ({reason}; run one with --only NAME)\n" if names else ""

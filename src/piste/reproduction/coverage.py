@@ -43,7 +43,7 @@ def coverage_table(
 
     def make(evidence: Evidence) -> pd.DataFrame:
         judged = evidence.judged(claims)
-        words = {judgement.claim.name: judgement.words() for judgement in judged}
+        words = {judgement.claim.name: judgement.summary_text() for judgement in judged}
         return pd.DataFrame(
             {heading: item, "study": studies, "claim": claim}
             | {"verdict": words.get(claim, NOT_RUN)}

@@ -77,7 +77,7 @@ def print_stages(out: Console, timeline: Timeline) -> None:
 def print_verdicts(out: Console, judgements: Sequence[Judgement]) -> None:
     """A row for each claim, and how many hold."""
     rows = [
-        (f"  {j.claim.name}", mark(j.sign, j.words()), margin_text(j.margin()))
+        (f"  {j.claim.name}", mark(j.sign, j.summary_text()), margin_text(j.margin()))
         for j in judgements
     ]
     out.print(plain_table(("  Claims", "verdict", "margin (% of the threshold)"), rows))

@@ -14,7 +14,7 @@ from piste.store import discard
 from piste.training import choose_form
 from piste.values import fields_of
 
-from ._study import Description, Study, Watch, shifted, silent
+from ._study import Description, ProgressCallback, Study, no_progress, shifted
 from .evidence import Evidence
 from .run_study import settings_of
 
@@ -43,11 +43,13 @@ class LandscapeStudy(Study):
         """Whether the surfaces on every plane are complete."""
         return self._survey(folder).parts().find() is not None
 
-    def run(self, folder: Path, watch: Watch = silent, fresh: bool = False) -> Evidence:
+    def run(
+        self, folder: Path, watch: ProgressCallback = no_progress, fresh: bool = False
+    ) -> Evidence:
         """Compare loss surfaces; one bar counts the steps of training and the points."""
         survey, steps, done = self._survey(folder), self.experiment.steps, 0
 
-        def bars(name: str, total: int) -> Watch:
+        def bars(name: str, total: int) -> ProgressCallback:
             nonlocal done
             begun, done = done, done + total
             return shifted(watch, begun)

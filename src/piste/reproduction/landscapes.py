@@ -12,7 +12,7 @@ from piste.figures import Picture
 from piste.figures import landscape as figures
 from piste.landscape.effects import effects_table
 from piste.landscape.matched import MAX_LOSS_MISMATCH
-from piste.landscape.survey import Bars, Survey, run, silent
+from piste.landscape.survey import Bars, Survey, no_bars, run
 from piste.landscape.tables import (
     HEADLINE,
     centre_losses,
@@ -48,7 +48,7 @@ class ComparisonResult:
 
 
 def compare(
-    survey: Survey, bars: Bars = silent, fresh: bool = False
+    survey: Survey, bars: Bars = no_bars, fresh: bool = False
 ) -> ComparisonResult:
     """Run a survey, or read it, and write its tables and figures."""
     parts = run(survey, bars, fresh)
@@ -102,7 +102,7 @@ def lines(found: ComparisonResult) -> list[str | Text]:
         label = f"model {part.attrs['model']}, plane {part.attrs['direction']}"
         losses = f"  centre losses {centres}: "
         said.append(bold(label, losses, f"matched to {100 * mismatch_of(part):.2g} %"))
-        said += [f"  {words}" for words in figures.describe(part).split(". ")]
+        said += [f"  {line}" for line in figures.kernel_lines(part)]
     kept = len(comparable(found.parts))
     if kept < len(found.parts):
         said.append(

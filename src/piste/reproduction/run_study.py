@@ -11,7 +11,7 @@ from piste.store import Run, Store
 from piste.training import choose_form
 from piste.values import fields_of
 
-from ._study import Description, Study, Watch, shifted, silent
+from ._study import Description, ProgressCallback, Study, no_progress, shifted
 from .evidence import Evidence
 
 
@@ -34,7 +34,9 @@ class RunStudy(Study):
         store = Store(folder / "runs")
         return all(store.has(experiment) for experiment in self.experiments)
 
-    def run(self, folder: Path, watch: Watch = silent, fresh: bool = False) -> Evidence:
+    def run(
+        self, folder: Path, watch: ProgressCallback = no_progress, fresh: bool = False
+    ) -> Evidence:
         """Train what is missing; the trajectories stay on disk until they are used."""
         store, found, done = Store(folder / "runs"), [], 0
         for experiment in self.experiments:
@@ -46,7 +48,7 @@ class RunStudy(Study):
         return Evidence(runs={self.name: found})
 
     def describe(self, evidence: Evidence) -> Description:
-        """By the first experiment; the others are like it."""
+        """Describe the study by its first experiment: the others differ in few fields."""
         first = self.experiments[0]
         settings = settings_of(first)
         return self._describe(evidence, choose_form(first), first.precision, settings)

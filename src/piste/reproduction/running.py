@@ -10,7 +10,7 @@ from piste.figures import Picture
 from piste.store import make_folder, refuse_other_formats
 from piste.training import check_size, load_data
 
-from ._study import Study, Watch, silent
+from ._study import ProgressCallback, Study, no_progress
 from .contents import Contents
 from .displays import Tables, draw_figures, make_tables
 from .evidence import Evidence
@@ -44,7 +44,7 @@ def reproduce(
     folder: Path,
     studies: Sequence[Study],
     fresh: bool = False,
-    watch: Callable[[Study], Watch] = lambda study: silent,
+    watch: Callable[[Study], ProgressCallback] = lambda study: no_progress,
 ) -> Results:
     """Run some studies of a paper, judge and draw everything, and write it.
 
@@ -125,7 +125,7 @@ def check_sizes(studies: Sequence[Study], folder: Path, fresh: bool = False) -> 
 
 
 @dataclass(frozen=True)
-class Verified:
+class Verification:
     """The claims of a paper judged on what is stored, and what that was."""
 
     folder: Path
@@ -139,7 +139,7 @@ class Verified:
         return f"judged in {self.folder}: {parts}"
 
 
-def verify(choices: Sequence[tuple[Contents, Path]]) -> Verified | None:
+def verify(choices: Sequence[tuple[Contents, Path]]) -> Verification | None:
     """Judge the claims of a paper on stored runs; trains and writes nothing.
 
     Of several reproductions the first of which something is stored is judged; None
@@ -153,5 +153,5 @@ def verify(choices: Sequence[tuple[Contents, Path]]) -> Verified | None:
             evidence = Evidence()
             for study in stored:
                 evidence |= study.run(folder)
-            return Verified(folder, evidence, evidence.judged(contents.claims))
+            return Verification(folder, evidence, evidence.judged(contents.claims))
     return None

@@ -8,7 +8,7 @@ from piste.store import Parts
 from piste.sweeps import Sweep, run_sweep, sweep_parts
 from piste.training import choose_form
 
-from ._study import Description, Study, Watch, silent
+from ._study import Description, ProgressCallback, Study, no_progress
 from .evidence import Evidence
 from .run_study import settings_of
 
@@ -42,7 +42,9 @@ class SweepStudy(Study):
         """Whether every batch is complete."""
         return self._parts(folder).find() is not None
 
-    def run(self, folder: Path, watch: Watch = silent, fresh: bool = False) -> Evidence:
+    def run(
+        self, folder: Path, watch: ProgressCallback = no_progress, fresh: bool = False
+    ) -> Evidence:
         """Train the batches that are missing; the arrays are read when they are used."""
         found = run_sweep(
             self.sweep,

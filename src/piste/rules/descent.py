@@ -15,11 +15,11 @@ from piste.values import option
 from ._base import AbstractDescent, Surroundings, rule
 
 
-def clipped(gradient: Any, norm: Callable, most: Any) -> Any:
-    """The gradient, cut to a norm of ``most`` where it is longer; 0 is no limit."""
+def clipped(gradient: Any, norm: Callable, maximum: Any) -> Any:
+    """The gradient, cut to a norm of ``maximum`` where it is longer; 0 is no limit."""
     length = norm(gradient)
-    cut = (most > 0) & (length > most)
-    scale = jnp.where(cut, most / jnp.where(cut, length, 1), 1).astype(length.dtype)
+    cut = (maximum > 0) & (length > maximum)
+    scale = jnp.where(cut, maximum / jnp.where(cut, length, 1), 1).astype(length.dtype)
     return jax.tree.map(lambda part: scale * part, gradient)
 
 

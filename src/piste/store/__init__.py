@@ -5,32 +5,33 @@ from .checkpoint import load as load_state
 from .checkpoint import progress as read_progress
 from .checkpoint import save as save_state
 from .files import discard, make_folder, write_atomically
-from .folders import Found, Fresh, Place, Site, building
+from .folders import BuildFolder, Fresh, ResultAddress, StoredResult, building
 from .formats import FORMAT, refuse_other_formats
 from .inputs import Inputs, inputs_of
 from .joined import join_parts
 from .manifest import STAGE, Manifest, environment, read_manifest
 from .parts import Parts
-from .runs import Interrupted, Run, Store, check_shares, open_run, run_in_memory
+from .progress import ProgressCallback, no_progress
+from .runs import PartialRun, Run, Store, check_shares, open_run, run_in_memory
 from .sealed import unseal
 from .trajectory import TIME, named_axes
 
 __all__ = [
     "CHECKPOINT",
-    "named_axes",
     "FORMAT",
     "STAGE",
-    "Found",
+    "TIME",
+    "BuildFolder",
     "Fresh",
     "Inputs",
-    "Interrupted",
     "Manifest",
+    "PartialRun",
     "Parts",
-    "Place",
+    "ProgressCallback",
+    "ResultAddress",
     "Run",
-    "Site",
     "Store",
-    "TIME",
+    "StoredResult",
     "building",
     "check_shares",
     "discard",
@@ -39,6 +40,8 @@ __all__ = [
     "join_parts",
     "load_state",
     "make_folder",
+    "named_axes",
+    "no_progress",
     "open_run",
     "read_manifest",
     "read_progress",

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import filelock
 
-from piste.errors import InputError
+from piste.errors import field_error
 
 NEW = ".new"
 """Ending of a file that is being written."""
@@ -124,9 +124,8 @@ def exclusive_lock(path: Path) -> Iterator[None]:
     try:
         lock.acquire(timeout=0)
     except filelock.Timeout:
-        raise InputError(
-            f"out = {path.parent}: another process is already running this experiment"
-        ) from None
+        running = "another process is already running this experiment"
+        raise field_error("out", path.parent, running) from None
     try:
         yield
     finally:
@@ -147,6 +146,5 @@ def make_folder(path: Path) -> None:
         probe.touch()
         probe.unlink()
     except OSError as error:
-        raise InputError(
-            f"out = {path}: must be a folder that can be written ({error.strerror})"
-        ) from None
+        expected = f"must be a folder that can be written ({error.strerror})"
+        raise field_error("out", path, expected) from None

@@ -37,7 +37,7 @@ Fresh = bool | str
 
 
 @dataclass(frozen=True)
-class Found:
+class StoredResult:
     """A complete result: where it is, what it says, and what must be said of it."""
 
     folder: Path
@@ -52,7 +52,7 @@ class Found:
 
 
 @dataclass(frozen=True)
-class Place:
+class ResultAddress:
     """The address of a result in a folder of results of one kind."""
 
     root: Path
@@ -76,17 +76,21 @@ class Place:
     def folder(self) -> Path:
         """Its folder when it is complete, whether it is there or not."""
         refuse_other_formats(self.root)
+        # A result that was begun under another name is gone on with under that name.
         begun = sorted(self.root.glob(f"*-{self.address}{PARTIAL}"))
         found = self._candidates() or [_without_suffix(path) for path in begun]
         return found[0] if found else self.root / f"{self.name}-{self.address}"
 
-    def find(self) -> Found | None:
+    def find(self) -> StoredResult | None:
         """The complete result of this address; compares sizes, and reads no array."""
         refuse_other_formats(self.root)
         for folder in self._candidates():
             manifest = read_complete(folder, self.kind)
+            # A folder's name has eight digits of each digest; the manifest has all.
             if manifest.what == self.what and self.inputs.answered_by(manifest.inputs):
-                return Found(folder, manifest, self.inputs.notes() + manifest.notes())
+                return StoredResult(
+                    folder, manifest, self.inputs.notes() + manifest.notes()
+                )
         return None
 
     def _candidates(self) -> list[Path]:
@@ -94,6 +98,7 @@ class Place:
         if not self.inputs.missing:
             return sorted(self.root.glob(f"*-{self.address}"))
         found = sorted(self.root.glob(f"*-{self.what[:8]}-????????"))
+        # Without the data nothing tells which of several results is theirs.
         if len(found) > 1:
             names = ", ".join(path.name for path in found)
             raise InputError(
@@ -101,7 +106,7 @@ class Place:
             )
         return found
 
-    def find_for(self, fresh: Fresh) -> Found | None:
+    def find_for(self, fresh: Fresh) -> StoredResult | None:
         """What may be served: anything, or what this very attempt has made anew."""
         if not fresh:
             return self.find()
@@ -121,12 +126,13 @@ def read_complete(folder: Path, kind: str) -> Manifest:
     manifest = read_manifest(folder, kind)
     if not manifest.complete:
         raise InputError(f"{kind} {folder}: not complete; its command goes on with it")
+    # Sizes alone, which are quick; digests are compared when a result is opened.
     check_files(folder, manifest.files, content=False)
     return manifest
 
 
 @dataclass(frozen=True)
-class Site:
+class BuildFolder:
     """Where a result is being built, by the one process that holds its lock."""
 
     folder: Path
@@ -136,7 +142,7 @@ class Site:
     manifest: Manifest | None
     """What is known of what is there already."""
     fresh: str
-    """The attempt that replaces a result, or nothing."""
+    """Identifies the attempt of ``--fresh`` that replaces a result; empty without it."""
 
     def begin(self, manifest: Manifest) -> Manifest:
         """Make the folder, or note in which environment its building goes on."""
@@ -145,34 +151,37 @@ class Site:
             begun = dataclasses.replace(manifest, fresh=self.fresh)
         else:
             begun = self.manifest.resumed()
+        # Resumed in the environment in which it was begun: there is nothing to note.
         if begun != self.manifest:
             begun.write(self.folder)
         return begun
 
-    def finish(self, manifest: Manifest, without: tuple[str, ...] = ()) -> Found:
+    def finish(self, manifest: Manifest, without: tuple[str, ...] = ()) -> StoredResult:
         """List all files, and put the folder in place without some of its entries.
 
         Every file must have been flushed by whoever wrote it.
         """
         files = list_files(self.folder, without=(FILE, *without))
         manifest = dataclasses.replace(manifest, complete=True, files=files)
+        # Before the folder moves: a process that ends in between is finished again.
         manifest.write(self.folder)
         return self._move(manifest, without)
 
-    def finish_again(self, without: tuple[str, ...] = ()) -> Found | None:
+    def finish_again(self, without: tuple[str, ...] = ()) -> StoredResult | None:
         """Repeat the last step of a process that was killed after it had all."""
         if self.manifest is None or not self.manifest.complete:
             return None
         return self._move(self.manifest, without)
 
-    def _move(self, manifest: Manifest, without: tuple[str, ...]) -> Found:
+    def _move(self, manifest: Manifest, without: tuple[str, ...]) -> StoredResult:
         for name in without:
             delete(self.folder / name)
+        # The names in it must be on the disk before it gets its own.
         sync_folder(self.folder)
         put_in_place(self.folder, self.final)
         # As anybody else reads it: a tuple has become a list.
         manifest = read_complete(self.final, manifest.kind)
-        return Found(self.final, manifest, manifest.notes())
+        return StoredResult(self.final, manifest, manifest.notes())
 
 
 Check = Callable[[Path, Manifest], None]
@@ -185,17 +194,19 @@ def _nothing_more(folder: Path, manifest: Manifest) -> None:
 
 @contextmanager
 def building(
-    place: Place, fresh: Fresh = False, check: Check = _nothing_more
-) -> Iterator[Site]:
+    place: ResultAddress, fresh: Fresh = False, check: Check = _nothing_more
+) -> Iterator[BuildFolder]:
     """Hold the lock of an address, and give the folder to build in or to go on with."""
     make_folder(place.root)
     with exclusive_lock(place.lock):
+        # Looked up under the lock: another process may have finished it meanwhile.
         final = place.folder()
         partial = final.with_name(final.name + PARTIAL)
         sweep_up(place.root, partial)
         manifest = _kept(partial, place.kind, check, fresh)
+        # What is resumed keeps the word of the attempt that began it.
         attempt = manifest.fresh if manifest else _attempt(fresh)
-        yield Site(partial, final, manifest, attempt)
+        yield BuildFolder(partial, final, manifest, attempt)
 
 
 def _attempt(fresh: Fresh) -> str:
@@ -216,6 +227,7 @@ def resumable(
 
     Damage is an error, unless all is to be made anew.
     """
+    # A file that was still being written when its process ended counts for nothing.
     begun = partial.is_dir() and [p for p in partial.iterdir() if p.suffix != NEW]
     if not begun:
         return None
@@ -231,12 +243,14 @@ def resumable(
 
 def _check_all(partial: Path, manifest: Manifest, check: Check) -> None:
     check_files(partial, manifest.files)
+    # A complete manifest lists every file, so that all have been checked.
     if not manifest.complete:
         check(partial, manifest)
 
 
 def begun_by(manifest: Manifest, fresh: Fresh) -> bool:
     """Whether a partial result was begun to replace one, in the same environment."""
+    # --fresh goes on with what an earlier one began, unless the environment changed.
     if fresh is True:
         same = not differences(manifest.environment, environment())
         return bool(manifest.fresh) and same

@@ -82,7 +82,7 @@ def _read(experiment: Experiment) -> tuple[str, str]:
     except InputError as error:
         if named or not name:  # a folder that the user named must be right
             raise
-        if str(error).startswith("task.dataset = "):
+        if error.field == "task.dataset":
             _ABSENT[name] = str(error)
         return "", str(error)
 

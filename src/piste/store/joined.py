@@ -50,6 +50,7 @@ def _with_all_coordinates(parts: Sequence[xr.Dataset]) -> list[xr.Dataset]:
 
 def _is_alike(first: xr.Dataset, other: xr.Dataset, along: str) -> bool:
     """Whether nothing but what lies along a dimension sets two parts apart."""
+    # Shapes, types and shared values are compared; what lies along is not read.
     if set(first.variables) != set(other.variables):
         return False
     pairs = ((given, other.variables[n]) for n, given in first.variables.items())
@@ -67,7 +68,7 @@ def _same_axes(one: xr.Variable, two: xr.Variable, along: str) -> bool:
 def _join(parts: list[xr.Variable], along: str) -> xr.Variable:
     first = parts[0]
     if along not in first.dims:
-        return first
+        return first  # all are equal, as _same_axes has seen
     if sum(part.nbytes for part in parts) <= SMALL:
         return xr.Variable.concat(parts, along, combine_attrs="override")
     lazy = indexing.LazilyIndexedArray(_Joined(parts))
@@ -85,6 +86,7 @@ class _Joined(BackendArray):
         self.dtype = parts[0].dtype
 
     def __getitem__(self, key: indexing.ExplicitIndexer) -> Any:
+        # xarray turns every other kind of index into an outer one before it asks.
         kind = indexing.IndexingSupport.OUTER
         return indexing.explicit_indexing_adapter(key, self.shape, kind, self._read)
 
@@ -101,6 +103,7 @@ class _Joined(BackendArray):
         return found
 
     def _row(self, row: int, rest: tuple) -> np.ndarray:
+        # From the right: a row that equals an end is the first of the next part.
         part = int(np.searchsorted(self.ends, row, side="right"))
         before = int(self.ends[part - 1]) if part else 0
         return np.asarray(self.parts[part][(row - before, *rest)].values)

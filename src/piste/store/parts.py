@@ -13,7 +13,7 @@ from typing import Any
 import xarray as xr
 
 from .arrays import open_arrays, write_dataset
-from .folders import Found, Fresh, Place, Site, building
+from .folders import BuildFolder, Fresh, ResultAddress, StoredResult, building
 from .inputs import Inputs
 from .manifest import PARTS, Manifest
 from .sealed import list_files
@@ -38,11 +38,11 @@ class Parts:
     count: int
 
     @property
-    def place(self) -> Place:
+    def place(self) -> ResultAddress:
         """Its address."""
-        return Place(self.root, self.name, self.what, self.inputs, PARTS)
+        return ResultAddress(self.root, self.name, self.what, self.inputs, PARTS)
 
-    def find(self) -> Found | None:
+    def find(self) -> StoredResult | None:
         """The complete result, if it is there."""
         return self.place.find()
 
@@ -61,7 +61,7 @@ class Parts:
                 return self._read(found, after)
             return self._read(self._build(site, make, after), _silent)
 
-    def _build(self, site: Site, make: Make, after: After) -> Found:
+    def _build(self, site: BuildFolder, make: Make, after: After) -> StoredResult:
         begun = Manifest(self.name, self.what, self.about, self.inputs, PARTS)
         manifest = site.begin(begun)
         for index in range(self.count):
@@ -71,7 +71,7 @@ class Parts:
             after(index, open_arrays(site.folder / _name(index)))
         return site.finish(manifest)
 
-    def _read(self, found: Found, after: After) -> list[xr.Dataset]:
+    def _read(self, found: StoredResult, after: After) -> list[xr.Dataset]:
         found.check()
         parts = []
         for index in range(self.count):

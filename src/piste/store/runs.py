@@ -2,7 +2,7 @@
 
 import dataclasses
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,10 +30,10 @@ from .checkpoint import CHECKPOINT
 from .files import make_folder, make_synced
 from .folders import (
     PARTIAL,
-    Found,
+    BuildFolder,
     Fresh,
-    Place,
-    Site,
+    ResultAddress,
+    StoredResult,
     building,
     read_complete,
     resumable,
@@ -41,9 +41,7 @@ from .folders import (
 from .formats import refuse_other_formats
 from .inputs import Inputs, inputs_of
 from .manifest import BITS, RUN, Manifest, differences, environment
-
-Watch = Callable[[int, float], None]
-"""Told the step and the training loss after every chunk."""
+from .progress import ProgressCallback, no_progress
 
 
 @dataclass(frozen=True)
@@ -62,7 +60,7 @@ class Run:
 
     def check(self) -> None:
         """Refuse a run of which a byte is not as it was written."""
-        Found(self.folder, self.manifest).check()
+        StoredResult(self.folder, self.manifest).check()
 
     def trajectory(self) -> xr.Dataset:
         """What was measured; all files are compared with their digests first."""
@@ -95,7 +93,7 @@ def attributes(manifest: Manifest) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class Interrupted:
+class PartialRun:
     """A run that has not ended: the steps that it has, and what must be said of it."""
 
     steps: int
@@ -108,9 +106,9 @@ class Store:
 
     root: Path
 
-    def _place(self, experiment: Experiment, name: str = "run") -> Place:
+    def _place(self, experiment: Experiment, name: str = "run") -> ResultAddress:
         inputs = inputs_of(experiment)
-        return Place(self.root, name, experiment.digest, inputs, RUN)
+        return ResultAddress(self.root, name, experiment.digest, inputs, RUN)
 
     def may_have(self, experiment: Experiment) -> bool:
         """Whether a run of this experiment was ever begun; draws and reads no data."""
@@ -130,7 +128,7 @@ class Store:
 
     def interrupted(
         self, experiment: Experiment, fresh: Fresh = False
-    ) -> Interrupted | None:
+    ) -> PartialRun | None:
         """What is known of a run of this experiment that has not ended."""
         folder = self._place(experiment).folder()
         partial = folder.with_name(folder.name + PARTIAL)
@@ -140,7 +138,7 @@ class Store:
         changed = differences(manifest.environment, environment())
         notes = (f"it was begun in another environment: {changed}; {BITS}",)
         steps = checkpoint.progress(partial / CHECKPOINT).steps
-        return Interrupted(steps, notes if changed else ())
+        return PartialRun(steps, notes if changed else ())
 
     def check(self, experiment: Experiment) -> None:
         """Refuse what cannot be run or stored, before anything else happens."""
@@ -152,7 +150,7 @@ class Store:
         self,
         experiment: Experiment,
         name: str = "run",
-        watch: Watch = lambda step, loss: None,
+        watch: ProgressCallback = no_progress,
         fresh: Fresh = False,
     ) -> Run:
         """Return the stored run, or train: from the last checkpoint if there is one."""
@@ -167,11 +165,16 @@ class Store:
         return Run(found.folder, found.manifest, found.notes)
 
 
-def _run(found: Found | None) -> Run | None:
+def _run(found: StoredResult | None) -> Run | None:
     return Run(found.folder, found.manifest, found.notes) if found else None
 
 
-def _train(site: Site, experiment: Experiment, place: Place, watch: Watch) -> Found:
+def _train(
+    site: BuildFolder,
+    experiment: Experiment,
+    place: ResultAddress,
+    watch: ProgressCallback,
+) -> StoredResult:
     began = time.perf_counter()
     with jax.enable_x64(True):
         system, plan = build(experiment), Plan.of(experiment)
@@ -258,7 +261,7 @@ def check_probes(system: System, records: Mapping[str, np.ndarray]) -> None:
 
 
 def run_in_memory(
-    experiment: Experiment, watch: Watch = lambda step, loss: None
+    experiment: Experiment, watch: ProgressCallback = no_progress
 ) -> xr.Dataset:
     """Train without a store; everything recorded stays in memory."""
     with jax.enable_x64(True):

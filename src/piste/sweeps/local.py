@@ -2,7 +2,7 @@
 
 import dataclasses
 import time
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,16 @@ import xarray as xr
 
 from piste.caching import free_memory
 from piste.probes import OFTEN
-from piste.store import TIME, Fresh, Parts, inputs_of, join_parts, named_axes
+from piste.store import (
+    TIME,
+    Fresh,
+    Parts,
+    ProgressCallback,
+    inputs_of,
+    join_parts,
+    named_axes,
+    no_progress,
+)
 from piste.training import (
     Chunk,
     Plan,
@@ -25,8 +34,6 @@ from piste.training import (
 from piste.values import digest, to_json
 
 from .grid import Cell, Sweep, static_part
-
-Watch = Callable[[int, float], None]
 
 
 def sweep_parts(
@@ -54,7 +61,7 @@ def run_sweep(
     root: Path,
     probes: Sequence[str],
     batch: int = 10,
-    watch: Watch = lambda step, loss: None,
+    watch: ProgressCallback = no_progress,
     fresh: Fresh = False,
     stop_below: float = 0.0,
     name: str = "sweep",
@@ -101,12 +108,16 @@ def _program_of(batch: list[Cell]) -> str:
     return static_part(batch[0].experiment)
 
 
-def _offset(watch: Watch, done: int) -> Watch:
+def _offset(watch: ProgressCallback, done: int) -> ProgressCallback:
     return lambda step, loss: watch(done + step, loss)
 
 
 def _run_cells(
-    cells: list[Cell], size: int, probes: Sequence[str], stop_below: float, watch: Watch
+    cells: list[Cell],
+    size: int,
+    probes: Sequence[str],
+    stop_below: float,
+    watch: ProgressCallback,
 ) -> xr.Dataset:
     """Train one batch; a short one is filled up so that the program is the same."""
     began = time.perf_counter()

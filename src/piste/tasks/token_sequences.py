@@ -118,7 +118,7 @@ def stratified(
     return random.permutation(np.concatenate([*chosen, np.empty(0, int)]).astype(int))
 
 
-def check_size(field: str, given: int, most: int, reason: str) -> None:
+def check_size(field: str, given: int, maximum: int, reason: str) -> None:
     """Refuse a set that is larger than there is data for."""
-    if given > most:
-        raise field_error(field, given, f"must be at most {most}: {reason}")
+    if given > maximum:
+        raise field_error(field, given, f"must be at most {maximum}: {reason}")

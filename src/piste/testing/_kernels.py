@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from piste.attention.heads import plain_heads
-from piste.attention.kernels import KERNELS, OTHER, Kernel, normalised_fault
+from piste.attention.kernels import KERNELS, OTHER_KEYS, Kernel, normalised_fault
 
 from ._contract import alike, finite, require, same
 
@@ -117,7 +117,7 @@ def _check_differences(mixed, pair, about: str) -> None:
 def _check_padding(name: str, about: str) -> None:
     """Compare what models make of it with its weights on the real keys alone."""
     kernel = KERNELS[name]
-    if kernel.divides_by == OTHER:
+    if kernel.divides_by == OTHER_KEYS:
         return  # refused for padded sequences
     queries, keys = _drawn((5, 5, 5))
     for length in (1, 3, 5):

@@ -13,8 +13,8 @@ from .abilities import (
 )
 from .assemble import build, draw, load_data
 from .autodiff import LossView, autodiff_form
+from .batch_order import batch_of
 from .batches import at_rates, run_batch, stack_systems, train_cells
-from .dealing import batch_of
 from .engine import Chunk, Plan, Stop, System, run_chunk, train
 from .flow import EVENT, OUTCOMES, FlowSettings, FlowSolution, Units, flow, flow_until
 from .forms import (

@@ -12,7 +12,7 @@ import jax.numpy as jnp
 from jax.sharding import NamedSharding, PartitionSpec
 from jaxtyping import Array, Bool, Int, Integer, Key, PyTree
 
-from piste.attention.kernels import KERNELS, OTHER
+from piste.attention.kernels import KERNELS, OTHER_KEYS
 from piste.errors import field_error
 from piste.experiment import Experiment
 from piste.models import MODELS, AbstractSequenceClassifier
@@ -31,13 +31,13 @@ from piste.tasks import AbstractSequenceTask, TokenSequences
 from piste.tasks.token_sequences import SequenceSets
 
 from ._base import AbstractForm, InitialState
+from .batch_order import batch_of
 from .classification_needs import (
     SCORING_BATCH,
     microbatch_of,
     sequence_needs,
 )
-from .dealing import batch_of
-from .forms import always, form
+from .forms import always_holds, form
 from .sharded import compiler_options, host_mesh, sharded_gradient, sharded_outputs
 
 TRAIN_EVAL_SIZE = 512
@@ -54,10 +54,10 @@ class Sequences(eqx.Module):
     labels: Int[Array, " sequence"]
 
     @staticmethod
-    def of(data: TokenSequences, most: int | None = None) -> "Sequences":
+    def of(data: TokenSequences, count: int | None = None) -> "Sequences":
         """The first so many sequences, or all."""
         parts = (data.tokens, data.lengths, data.labels)
-        return Sequences(*(jnp.asarray(x[:most]) for x in parts))
+        return Sequences(*(jnp.asarray(x[:count]) for x in parts))
 
     def take(self, rows: Int[Array, " batch"]) -> "Sequences":
         """The sequences at some places."""
@@ -91,12 +91,12 @@ def _rank(experiment: Experiment) -> int | None:
         raise field_error("rule", "flow", expected)
     kernel = experiment.model.attention
     padded = getattr(experiment.task, "padded", True)
-    if kernel and padded and KERNELS[kernel].divides_by == OTHER:
+    if kernel and padded and KERNELS[kernel].divides_by == OTHER_KEYS:
         expected = (
             "a weight depends on all keys together, so padding cannot be left out"
         )
         raise field_error("model.kernel", kernel, f"{expected}; must be another kernel")
-    return always(experiment)
+    return always_holds(experiment)
 
 
 def _check_images(experiment: Experiment) -> None:

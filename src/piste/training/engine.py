@@ -74,6 +74,7 @@ def brought_probes(
     chosen = {kind: probes for kind, probes in BROUGHT.items() if may_see(kind)}
     if not chosen:
         return ()
+    # Shapes alone: the class of a view is all that is asked, and data may be large.
     params = jax.eval_shape(form.initial)
     views = {
         False: jax.eval_shape(form.view, params),
@@ -117,6 +118,7 @@ class System(eqx.Module):
     def start(self) -> State:
         """The state before the first step."""
         params = self.form.initial()
+        # −1 is "not yet": no divergence, and no weights that stand still.
         zero = jnp.zeros((), int)
         if isinstance(self.rule, AbstractFlow):
             return State(params, FlowState(zero, zero), zero, zero - 1, zero - 1)
@@ -127,6 +129,8 @@ class System(eqx.Module):
     def advance(self, state: State, steps: Int[Array, ""]) -> State:
         """So many steps of training; under the flow, the time of so many in one solve."""
         if isinstance(self.rule, AbstractFlow):
+            # The record at time 0 and the filling of the last chunk take no time, and
+            # then there is nothing to solve.
             flowing = functools.partial(self._flow, state, steps)
             return jax.lax.cond(steps > 0, flowing, lambda: state)
         return jax.lax.fori_loop(0, steps, lambda _, s: self.step(s), state)
@@ -139,9 +143,11 @@ class System(eqx.Module):
         updates, rule = transform.update(gradient, state.rule, state.params)
         if self.rate is not None:
             factor = self.rate(state.step)
+            # In each weight's own type: a float64 factor would make float32 weights wider.
             updates = jax.tree.map(
                 lambda part: factor.astype(part.dtype) * part, updates
             )
+        # The step of the first one is kept.
         broken = (state.diverged < 0) & ~jnp.isfinite(loss)
         return State(
             params=apply_updates(self.form, state.params, updates),
@@ -168,6 +174,7 @@ class System(eqx.Module):
                 how.solver, how.rtol, how.atol, max_steps=how.max_steps
             ),
         )
+        # A solver that gives up is the flow's divergence: the run ends with a reason.
         failed = (state.diverged < 0) & (ended.outcome > EVENT)
         taken = state.rule.solver_steps + ended.steps
         return State(
@@ -198,6 +205,7 @@ class System(eqx.Module):
         loss = records.get("train_loss", jnp.zeros(()))
         broken = (state.diverged < 0) & ~jnp.isfinite(loss)
         diverged = jnp.where(broken, state.step, state.diverged)
+        # Weights that stand still have done so since the record before this one.
         since = jnp.where(before.still < 0, before.step, before.still)
         still = jnp.where(_moved(before.params, state.params), -1, since)
         # Where no step was taken nothing can have moved, which says nothing.
@@ -206,6 +214,8 @@ class System(eqx.Module):
 
     def measure(self, state: State, rare: Bool[Array, ""]) -> Records:
         """All probes; those that are measured rarely are zero unless asked for."""
+        # Both branches of a condition must have the same shapes; the zeros are dropped
+        # on the host by _measured.
         rarely = jax.eval_shape(lambda: self._measure(state, RARELY))
         zeros = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), rarely)
         return self._measure(state, OFTEN) | jax.lax.cond(
@@ -231,6 +241,7 @@ def _moved(before: PyTree, after: PyTree) -> Bool[Array, ""]:
 def _slope(params: PyTree, form: AbstractForm) -> PyTree:
     """The gradient as it moves the parameters, which some forms apply in their way."""
     _, gradient = form.loss_and_gradient(params)
+    # How far it moves zeros is what the form makes of it.
     downhill = jax.tree.map(jnp.negative, gradient)
     moved = apply_updates(form, jax.tree.map(jnp.zeros_like, params), downhill)
     return jax.tree.map(jnp.negative, moved)
@@ -256,6 +267,7 @@ def _chunk(
 run_chunk = jax.jit(_chunk)
 
 
+# One program for each set of options, as all chunks of a run share one.
 @functools.cache
 def _compiled(options: frozenset[tuple[str, int | bool]]):
     """The same program for a form that tells the compiler something."""
@@ -326,6 +338,7 @@ def train(
     """
     program = _compiled(frozenset(compiler_options_of(system.form).items()))
     state = placed(system.form, state)
+    # A stored state may be that of a run which diverged: there is nothing to go on with.
     if int(state.diverged) >= 0:
         return
     for chunk in chunks_of(program, system, plan, state, start):
@@ -342,6 +355,8 @@ def train(
 def _cut(program, system: System, plan: Plan, before: State, chunk: Chunk, last: int):
     """The chunk up to a record: the same program, with no steps after it."""
     gaps = plan.gaps(chunk.index)
+    # Run again with no steps after the record: a chunk returns only its last state, and
+    # a shorter one would have to be compiled.
     gaps[last + 1 :] = 0
     state, _ = program(system, before, gaps, plan.flags(chunk.index))
     often = {p.name for p in system.probes() if p.along == OFTEN}

@@ -24,7 +24,7 @@ Draw = Callable[[Experiment, Any], InitialState]
 Rank = Callable[[Experiment], int | None]
 
 
-def draw_plainly(experiment: Experiment, loaded: Any) -> InitialState:
+def draw_separately(experiment: Experiment, loaded: Any) -> InitialState:
     """Data from the task, weights from the model: all that most pairs need."""
     task, seed = experiment.task, experiment.seed
     data, test = task.datasets(loaded, seed=seed)
@@ -32,7 +32,7 @@ def draw_plainly(experiment: Experiment, loaded: Any) -> InitialState:
     return InitialState(data, test, weights)
 
 
-def always(experiment: Experiment) -> int | None:
+def always_holds(experiment: Experiment) -> int | None:
     """A form that always holds, and gives way to every other one."""
     return 100
 
@@ -69,10 +69,13 @@ class FormEntry:
         )
 
     def may_see(self, kind: type) -> bool:
-        """Whether a probe that was brought for a class of views may take part."""
+        """Whether a user's probe for some class of views may be measured on this form.
+
+        A form that does not name its views may have any, so the answer is yes.
+        """
         return not self.views or any(issubclass(view, kind) for view in self.views)
 
-    def takes_the_place_of(self, other: "FormEntry") -> bool:
+    def replaces(self, other: "FormEntry") -> bool:
         """Whether this is another form of the same name for a task and a model of both."""
         return self.name == other.name and all(
             any(
@@ -93,8 +96,8 @@ def form(
     *,
     for_task: type | tuple[type, ...],
     for_model: type | tuple[type, ...],
-    rank: Rank = always,
-    draw: Draw = draw_plainly,
+    rank: Rank = always_holds,
+    draw: Draw = draw_separately,
     needs: Callable[[Experiment], Needs] | None = None,
     own_weights: bool = True,
     views: type | tuple[type, ...] = (),
@@ -129,7 +132,7 @@ def form(
 
 
 def _add(entry: FormEntry) -> None:
-    for known in [known for known in FORMS if entry.takes_the_place_of(known)]:
+    for known in [known for known in FORMS if entry.replaces(known)]:
         if where_written(known.source) != where_written(entry.source):
             expected = "is the name of another form for the same task and model already"
             raise field_error("form", entry.name, f"{expected}; choose another name")

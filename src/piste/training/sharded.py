@@ -94,7 +94,7 @@ def _check_size(batch: PyTree, devices: int, piece: int | None) -> None:
     size, unit = _size(batch), devices * (piece or 1)
     if size % unit:
         expected = (
-            f"must be a multiple of {unit} = {devices} devices × {piece or 1} a piece"
+            f"must be a multiple of {unit} = {devices} devices × {piece or 1} per piece"
         )
         raise field_error("batch", size, expected)
 

@@ -10,11 +10,11 @@ Why not a library: tyro turns a choice of class into a subcommand, and chz wants
 
 from ._fields import LARGEST, has_default, option, register, value
 from ._json import digest, from_json, to_json, unknown_field
-from ._override import Changed, change, fields_of, override
+from ._override import ChangeResult, change, fields_of, override
 
 __all__ = [
     "LARGEST",
-    "Changed",
+    "ChangeResult",
     "change",
     "digest",
     "fields_of",

@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 @dataclasses.dataclass(frozen=True)
-class Changed(Generic[T]):
+class ChangeResult(Generic[T]):
     """A value with fields changed, and what a reader should know of it."""
 
     value: T
@@ -33,17 +33,17 @@ def override(given: T, changes: Mapping[str, Any]) -> T:
     return change(given, changes).value
 
 
-def change(given: T, changes: Mapping[str, Any]) -> Changed[T]:
+def change(given: T, changes: Mapping[str, Any]) -> ChangeResult[T]:
     """Do the same, and say which settings were dropped where a class was switched."""
     spelt = {name.replace("-", "_"): to_json(new) for name, new in changes.items()}
     if (copy := replaced(given, spelt)) is not None:
-        return Changed(copy, ())
+        return ChangeResult(copy, ())
     data, dropped = to_json(given), []
     for name in sorted(spelt, key=lambda name: name.count(".")):
         own = _fields_under(name, spelt)
         lost = _put(type(given), data, name, spelt[name], own)
         dropped += [why for field, why in lost.items() if field not in own]
-    return Changed(from_json(type(given), data), tuple(dropped))
+    return ChangeResult(from_json(type(given), data), tuple(dropped))
 
 
 def _fields_under(path: str, changes: Mapping[str, Any]) -> dict[str, Any]:
@@ -107,7 +107,7 @@ def _switched(
     kept = {field: part for field, part in old.items() if field in hints}
     lost = {f: f"{name} has no such field" for f in old if f not in (*hints, TYPE)}
     while (error := _mistake(cls, kept | own)) is not None:
-        field = _to_blame(cls, kept, own, error)
+        field = _field_at_fault(cls, kept, own, error)
         if not field:
             break  # no setting of the old class is wrong: it is said later
         about_it = field == error.field
@@ -125,7 +125,7 @@ def _mistake(cls: Any, fields: Mapping[str, Any]) -> InputError | None:
     return None
 
 
-def _to_blame(
+def _field_at_fault(
     cls: Any, kept: dict[str, Any], own: dict[str, Any], error: InputError
 ) -> str:
     """The kept field that an error is about, or without which there is none."""

@@ -5,8 +5,8 @@ import pytest
 
 from piste.datasets.pathfinder import PathfinderImages
 from piste.datasets.pathfinder.resize import resized, weights
+from piste.datasets.pathfinder.stamp_tables import DEGREES, tables
 from piste.datasets.pathfinder.stamps import disc, line, marker, paddle
-from piste.datasets.pathfinder.tables import DEGREES, tables
 
 
 @pytest.mark.parametrize(("before", "after"), [(17, 9), (64, 32), (57, 29), (9, 17)])

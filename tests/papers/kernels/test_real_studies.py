@@ -48,7 +48,7 @@ def shrunk(monkeypatch):
     monkeypatch.setattr(studies, "IMDB_SEEDS", 1)
     settings = dataclasses.replace(SURVEY, models=1, directions=1)
     monkeypatch.setattr(studies, "SURVEY", settings)
-    monkeypatch.setattr("piste.devices.one_device_a_core", lambda: None)
+    monkeypatch.setattr("piste.devices.one_device_per_core", lambda: None)
 
 
 @pytest.mark.slow

@@ -37,7 +37,9 @@ STILL_TRUE = {
 
 
 def words(*runs: xr.Dataset) -> dict[str, str]:
-    return {name: judgement.words() for name, judgement in judge_runs(*runs).items()}
+    return {
+        name: judgement.summary_text() for name, judgement in judge_runs(*runs).items()
+    }
 
 
 def test_the_run_shows_what_the_paper_says(run):

@@ -140,7 +140,9 @@ def run(small):
 def test_verify_on_a_trajectory_of_ones_own(run):
     judgements = piste.verify("signgd", run)
     first = judgements[0]
-    assert first.words() == "inconclusive"  # 300 steps do not see the query align
+    assert (
+        first.summary_text() == "inconclusive"
+    )  # 300 steps do not see the query align
     assert re.search(
         r"IVa is o\(1\): not reached; .*IVc ends", first.verdicts[0].measured
     )
@@ -151,7 +153,7 @@ def test_claims_can_be_violated(small):
     run = piste.run(
         dataclasses.replace(small, rule=piste.rules.GD(learning_rate=2.0)), quiet=True
     )
-    words = {j.claim.name: j.words() for j in piste.verify("signgd", run)}
+    words = {j.claim.name: j.summary_text() for j in piste.verify("signgd", run)}
     assert words["test loss stays Θ(1)"] == "violated"
     assert words["attention goes to the noise token"] == "violated"
 

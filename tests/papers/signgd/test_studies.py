@@ -19,7 +19,7 @@ def test_all_studies_have_distinct_names(monkeypatch):
         monkeypatch.setattr(studies, "data_at_hand", lambda _, found=at_hand: found)
         kept = [study.name for study in studies.available(every)]
         assert f"{there}-gd" in kept and f"{absent}-gd" not in kept
-        line = find_paper("signgd").contents().left_out(studies.available(every))
+        line = find_paper("signgd").contents().skipped_text(studies.available(every))
         assert f"{absent}-gd" in line and f"{there}-gd" not in line
 
 

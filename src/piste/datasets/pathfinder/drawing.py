@@ -10,8 +10,8 @@ from jaxtyping import Float, Int, UInt8
 from piste.errors import field_error
 
 from .settings import PathfinderImages
+from .stamp_tables import border, tables
 from .stamps import marker
-from .tables import border, tables
 
 CHUNK = 1000
 """Images of 32 pixels between two looks at the keyboard; no image depends on it."""

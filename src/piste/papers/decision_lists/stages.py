@@ -4,7 +4,6 @@ Where a population is too large to be listed the margin is that of a random batc
 then so is everything that is said here.
 """
 
-import numpy as np
 import xarray as xr
 
 from piste.claims import (
@@ -19,8 +18,6 @@ from piste.claims import (
 REQUIRED_PROBES = ("margin", "accuracy")
 BATCH_ERROR_PROBE = "loss_error"
 """The probe that only a run which measures on a random batch has."""
-SMALLEST_POSITIVE = float(np.finfo(float).tiny)
-"""Strictly above zero: at least the smallest positive number."""
 
 
 def _rules(which: str) -> tuple[Crossing, ...]:
@@ -28,8 +25,8 @@ def _rules(which: str) -> tuple[Crossing, ...]:
     # A theorem about the first moment: this one need not last.
     first = {"to_end": False, "lasts": 0.0, "records": 1}
     return (
-        Crossing("perfect", right, "margin", SMALLEST_POSITIVE, **first),
-        Crossing("for good", f"{right} from here on", "margin", SMALLEST_POSITIVE),
+        Crossing("perfect", right, "margin", 0.0, strict=True, **first),
+        Crossing("for good", f"{right} from here on", "margin", 0.0, strict=True),
     )
 
 

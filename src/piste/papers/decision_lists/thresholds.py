@@ -26,8 +26,6 @@ AMPLE_FACTOR = 0.1
 bound needs."""
 FIRST_MULTIPLE = 1.01
 """The first multiple of t* that is looked at: at t* itself a label is only just right."""
-CONFIDENCE = 0.95
-"""Of the intervals for shares of instances."""
 MAX_TIE = 1e-6
 """A lead of a logit that is at most this is a tie: rounding makes a tie a lead of some
 1e-16 times the scores."""

@@ -108,6 +108,9 @@ def _theorem_2(model: KernelLayer) -> Experiment:
 
 PATHFINDER_RATES = {"softmax": 1e-3, "gaussian": 1e-3, "none": 1e-3, "pixel-mlp": 1e-3}
 """Each model's best rate of the study ``pathfinder-rates``, on seeds of its own."""
+PIXEL_NEURONS = (208, 512)
+"""Neurons of the networks on pixels: as many weights as the classifier has, and four
+times as many."""
 SGD_RATES = {"softmax": 0.3, "gaussian": 0.3}
 """Each kernel's best rate of the study ``imdb-sgd-rates``, on a seed of its own."""
 

@@ -28,9 +28,6 @@ NEED_IMDB = (*TEXT_TASKS, "imdb-sgd-rates", "landscape-text")
 """Studies that train on IMDb."""
 IMDB_SEEDS, PATHFINDER_SEEDS = 5, 8
 """Seeds of the comparisons: five that all agree decide a sign test."""
-PIXEL_NEURONS = (208, 512)
-"""Neurons of the networks on pixels: as many weights as the classifier has, and four
-times as many."""
 DISTRACTOR_COUNTS = (4, 8, 16, 32)
 """Distractors on 32×32 pixels; a fourth of them is attempted on 16×16."""
 SURVEY = Comparison(
@@ -197,7 +194,7 @@ def _images() -> tuple[Study, ...]:
     seeds, rates = range(PATHFINDER_SEEDS), presets.PATHFINDER_RATES
     desk = presets.pathfinder_desk()
     controls = with_kernels(desk, seeds, rates, ("none",))
-    for hidden in PIXEL_NEURONS:
+    for hidden in presets.PIXEL_NEURONS:
         controls += _pixel_networks(seeds, hidden, rates["pixel-mlp"])
     return (
         _runs(
@@ -228,7 +225,7 @@ def _long_images(
     tuned: tuple[Experiment, ...] = ()
     for rate in GRIDS["pathfinder-rates"]:
         tuned += with_kernels(desk, TUNING_SEEDS, dict.fromkeys(kernels, rate), kernels)
-        tuned += _pixel_networks(TUNING_SEEDS, PIXEL_NEURONS[0], rate)
+        tuned += _pixel_networks(TUNING_SEEDS, presets.PIXEL_NEURONS[0], rate)
     longer = override(desk, {"steps": 20_000, "record.every": 200})
     distracted: tuple[Experiment, ...] = ()
     for count in DISTRACTOR_COUNTS:

@@ -7,6 +7,8 @@ import pandas as pd
 
 from piste.console import plain_table
 
+from .results.theorem_1.bounds import counts_of_caption
+
 _INDENTED: Any = {"initial_indent": "  ", "subsequent_indent": "  "}
 
 
@@ -24,7 +26,7 @@ def lines(tables: dict[str, tuple[str, pd.DataFrame]]) -> list:
         output += [plain_table(heads, _losses(frame)), ""]
     for name in ("transition", "promised"):
         if name in tables:
-            words = tables[name][0].split(". ")[0]
+            words = counts_of_caption(tables[name][0])
             output += [textwrap.fill(words, 100, **_INDENTED), ""]
     if "region" in tables:
         heads = ("  Q, K, V from W^V = 0", "HD/Nn", "−λ_min/λ_max at 0", "moved/‖M₀‖")

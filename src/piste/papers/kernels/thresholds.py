@@ -105,5 +105,3 @@ LANDSCAPE_RISES = (0.02, 0.05, 0.1)
 Fixed on a model of IMDb with seed 100, which no study has: on its planes, before any
 second stage, a tenth is what every kernel reaches; no kernel without normalisation
 reaches more than an eighth, because without attention the loss is only so much higher."""
-LANDSCAPE_LEVEL = 0.05
-"""Two-sided p below which a difference of landscapes over models is not chance."""

@@ -49,8 +49,6 @@ ATTENTION_BELOW_HALF = 0.45
 """Mean s₂₁ that has left ½."""
 VANISHING_ATTENTION = 0.01
 """Attention weight that counts as o(1)."""
-SMALLEST_POSITIVE = float(np.finfo(float).tiny)
-"""A threshold that means "strictly positive", because crossings count equality."""
 
 
 # --- rules ----------------------------------------------------------------------------
@@ -81,7 +79,7 @@ def _turning(name: str, meaning: str, series: str) -> Turning:
 
 
 RULES_UP_TO_VOTE = (
-    Crossing("I", "mean value noise turns", "lowest_value_noise", SMALLEST_POSITIVE),
+    Crossing("I", "mean value noise turns", "lowest_value_noise", 0.0, strict=True),
     Crossing(
         "II",
         "query and key noise aligned",

@@ -7,6 +7,8 @@ stages themselves are part of the rules in ``stages.py``.
 
 import math
 
+import numpy as np
+
 from .stages import VANISHING_ATTENTION
 
 # --- what a run must show before it can be judged -------------------------------------
@@ -20,6 +22,8 @@ SLIDES_TRAINING_TIME = 0.2
 
 # --- the four stages ------------------------------------------------------------------
 
+SMALLEST_POSITIVE = float(np.finfo(float).tiny)
+"""A minimum that means "above 0", because a measurement may be equal to its minimum."""
 MIN_LINEAR_R2 = 0.99
 """R² of a straight line from which on a quantity grows linearly."""
 MAX_RELATIVE_CHANGE = 0.5
@@ -95,10 +99,14 @@ MAX_GOOD_ERROR = 0.05
 """Test error up to which GD generalises well."""
 MIN_POOR_ERROR = 0.1
 """Test error from which on SignGD generalises poorly: twice a good one."""
-LEARNT_ERROR = 0.1
-"""Test error at which data count as learnt, to compare the SNR that rules need."""
-MATCHED_LOSS = 0.01
-"""Training loss at which rules are compared on images, as they train at other speeds."""
+LEARNT_ERROR = MIN_POOR_ERROR
+"""Test error at which data count as learnt, to compare the SNR that rules need.
+
+One number with the above: what is no longer poor is learnt."""
+MATCHED_LOSS = TRAINED_LOSS
+"""Training loss at which rules are compared on images, as they train at other speeds.
+
+Each is compared when it counts as trained."""
 
 # --- rules on a CNN and on a transformer ----------------------------------------------
 

@@ -14,7 +14,7 @@ from support.evidence import evidence_of
 
 def judge_pair(run: xr.Dataset, other: xr.Dataset) -> str:
     (claim,) = (c for c in adam.CLAIMS if c.name == "Adam(0, 0, 0) is SignGD")
-    return judge([claim], evidence_of({"adam-zero": [run, other]}))[0].words()
+    return judge([claim], evidence_of({"adam-zero": [run, other]}))[0].summary_text()
 
 
 def test_adam_at_zero_is_judged_on_all_records(run):

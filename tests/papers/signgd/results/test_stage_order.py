@@ -21,14 +21,14 @@ def test_too_short_to_tell_is_not_against_the_order(run):
     short = as_long_as_the_slides(run.sel(step=slice(0, end), test_step=slice(0, end)))
     assert detect(short).boundaries["IVc ends"].status == Status.TOO_SHORT
     judgement = judge_one(short, ORDER)
-    assert judgement.words() == "inconclusive"
+    assert judgement.summary_text() == "inconclusive"
     assert "too short to tell" in judgement.verdicts[0].measured
     # One that is not reached within the slides' time is.
     less = as_long_as_the_slides(run.sel(step=slice(0, 200), test_step=slice(0, 200)))
-    assert judge_one(less, ORDER).words() == "violated"
+    assert judge_one(less, ORDER).summary_text() == "violated"
 
 
 def test_stages_that_do_not_apply_are_not_violated(run):
     moved = spoilt(run, ["attention_noise_signal"], lambda s: 0.1 * s)
     judgement = judge_one(as_long_as_the_slides(moved), ORDER)
-    assert judgement.words() == "conditions unmet"
+    assert judgement.summary_text() == "conditions unmet"

@@ -79,7 +79,7 @@ def test_table_1_needs_signs_and_that_they_could_change(run, how):
 def test_signs_of_zero_are_no_table(run):
     zero = spoilt(run, ["query_noise", "key_noise"], SPOILS["zero"])
     judgement = judge_one(zero, NAME)
-    assert judgement.words() == "inconclusive"
+    assert judgement.summary_text() == "inconclusive"
     assert "some are 0" in judgement.verdicts[0].measured
 
 

@@ -23,7 +23,7 @@ def test_an_untrained_run_says_which_number_would_decide(run):
 
 def test_coarse_records_do_not_make_decades_even(run):
     coarse = run.sel(step=run.step.values[run.step.values % 400 == 0])
-    assert judge_one(coarse, FAST).words() == "inconclusive"
+    assert judge_one(coarse, FAST).summary_text() == "inconclusive"
     # Exactly the kind of loss that the old rule was fooled by: 1/t, seen at four records.
     steps = np.array([0, 10, 500, 1000, 1500, 2000])
     loss = xr.DataArray(

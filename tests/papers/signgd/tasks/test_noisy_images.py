@@ -35,7 +35,7 @@ def but(task=DIGITS, **changes):
 
 
 def tokens(data):
-    """The images and the noises of a data set, each a sample a row."""
+    """The images and the noises of a data set, one row per sample."""
     written = np.asarray(data.tokens())
     return written[:, 0], written[:, 1]
 

@@ -7,6 +7,7 @@ import pandas as pd
 import xarray as xr
 from matplotlib.axes import Axes
 
+from piste.claims import CONFIDENCE_PERCENT
 from piste.figures import BLACK, Picture, canvas, styled
 from piste.reproduction import Evidence, Figure
 
@@ -19,7 +20,7 @@ from ..results.theorem_1.persistence import (
     families,
     has_lost,
 )
-from ..thresholds import CONFIDENCE, FIRST_MULTIPLE
+from ..thresholds import FIRST_MULTIPLE
 from ._colours import COLOURS
 
 
@@ -65,7 +66,7 @@ def _caption(lost: int, chosen: int, family: FamilyLosses) -> str:
         f"Flows of Theorem 1 followed to {family.horizon:g} t*. Left: the smallest lead "
         f"of a label, perfect where positive, of the {losing}; drawn from "
         f"{FIRST_MULTIPLE:g} t* on. Right: how many of each family lose it, with "
-        f"{100 * CONFIDENCE:g} % intervals. A loss shorter than {family.resolution:.2%} "
+        f"{CONFIDENCE_PERCENT} intervals. A loss shorter than {family.resolution:.2%} "
         "of the time could be missed."
     )
 

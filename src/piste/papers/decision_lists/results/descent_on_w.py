@@ -201,12 +201,15 @@ CLAIMS = (
         f"sequences of positive probability, within the flow's time {BOUND_TEXT}: η t* is "
         "at most that.",
         _judge,
-        (STUDY,),
-        "bounds",
-        "The introduction says that gradient descent learns these parameters efficiently; "
-        "the abstract gives no learning rate and no number of steps for it, only the time "
-        "of the flow. The reading here is ours: λ_max is the largest eigenvalue of the "
-        "Hessian in W, from its blocks, at every step of the path.",
+        needs=(STUDY,),
+        figure="bounds",
+        remark=(
+            "The introduction says that gradient descent learns these parameters "
+            "efficiently; the abstract gives no learning rate and no number of steps "
+            "for it, only the time of the flow. The reading here is ours: λ_max is "
+            "the largest eigenvalue of the Hessian in W, from its blocks, at every "
+            "step of the path."
+        ),
     ),
 )
 TABLES = (

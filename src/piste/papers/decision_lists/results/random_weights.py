@@ -131,8 +131,8 @@ CLAIMS = (
         "Training W and V together from small random weights reaches perfect "
         "classification: the paper leaves this open.",
         _judge,
-        study_names(),
-        "success",
+        needs=study_names(),
+        figure="success",
     ),
 )
 TABLES = (Table("joint", _caption, _table, study_names()),)

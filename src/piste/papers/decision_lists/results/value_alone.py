@@ -128,20 +128,24 @@ CLAIMS = (
         "Uniform attention turns V to P",
         "With W = 0 held fixed, training V alone pushes it in the direction of P.",
         _judge_turns,
-        (STUDY,),
-        "values",
-        "Doubly centred, because a constant added to a row or a column of V changes "
-        "nothing that the model says about order; the threshold is ours.",
+        needs=(STUDY,),
+        figure="values",
+        remark=(
+            "Doubly centred, because a constant added to a row or a column of V changes "
+            "nothing that the model says about order; the threshold is ours."
+        ),
     ),
     Claim(
         "Attention is needed",
         "With uniform attention no V classifies all positions.",
         _judge_ceilings,
-        (STUDY,),
-        "values",
-        "A proof, and a check: with W = 0 all positions of a sequence get one label, so "
-        "the most that any V gets right is the expected share of the most frequent label "
-        "of a sequence.",
+        needs=(STUDY,),
+        figure="values",
+        remark=(
+            "A proof, and a check: with W = 0 all positions of a sequence get one "
+            "label, so the most that any V gets right is the expected share of the "
+            "most frequent label of a sequence."
+        ),
     ),
 )
 TABLES = (

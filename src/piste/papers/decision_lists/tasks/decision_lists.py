@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Int, Key
 
-from piste.errors import InputError, field_error
+from piste.errors import field_error
 from piste.streams import Stream, stream
 from piste.tasks import AbstractTask, task
 from piste.values import option
@@ -75,7 +75,7 @@ class Instance(eqx.Module):
             raise field_error("permutation", pi, f"must hold 0 … {size - 1} once each")
         if len(lists) != size:
             expected = f"must be one list per token, {size}"
-            raise InputError(f"lists = {len(lists)} lists: {expected}")
+            raise field_error("lists", f"{len(lists)} lists", expected)
         for token, given in enumerate(lists):
             _check_list(token, tuple(given), size)
         bound = max(map(len, lists))
@@ -120,15 +120,18 @@ class Instance(eqx.Module):
 
 
 def _check_list(token: int, given: tuple[int, ...], size: int) -> None:
-    name = f"lists[{token}] = {given}"
     if not given or given[-1] != token:
-        raise InputError(f"{name}: must end in its own token, {token}")
-    if len(set(given)) < len(given):
-        raise InputError(f"{name}: must not repeat a token")
-    if min(given) < 0 or max(given) >= size:
-        raise InputError(f"{name}: must hold tokens from 0 to {size - 1}")
-    if len(given) >= size:
-        raise InputError(f"{name}: must be shorter than vocabulary = {size}")
+        expected = f"must end in its own token, {token}"
+    elif len(set(given)) < len(given):
+        expected = "must not repeat a token"
+    elif min(given) < 0 or max(given) >= size:
+        expected = f"must hold tokens from 0 to {size - 1}"
+    elif len(given) >= size:
+        expected = f"must be shorter than vocabulary = {size}"
+    else:
+        return
+    # As Python writes it: an empty list would be no text at all on the command line.
+    raise field_error(f"lists[{token}]", f"{given}", expected)
 
 
 @task("decision-lists")

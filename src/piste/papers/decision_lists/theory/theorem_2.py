@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from piste.claims import Condition, inequality
-from piste.errors import InputError
+from piste.errors import field_error
 
 from ..tasks import Instance
 from .conditions import is_small_step
@@ -96,7 +96,7 @@ def value_theorem(
 def _loss_without_repetition(instance: Instance) -> Callable[[float], float]:
     if instance.sequences.repeats:
         expected = "with repetition the initial loss must be given as a function of c"
-        raise InputError(f"initial-loss = None: {expected}")
+        raise field_error("initial_loss", None, expected)
     size, n = instance.vocabulary, instance.length
     return lambda c: math.log(n + (size - n) * math.exp(-c / n))
 

@@ -132,25 +132,25 @@ def wide_enough(cells: xr.Dataset) -> Condition:
 # --- singular values -------------------------------------------------------------------
 
 
-def singular_value_words(least: float, resolution: float) -> str:
+def singular_value_words(smallest: float, resolution: float) -> str:
     """Least singular value in words; one that an SVD cannot resolve is only a limit.
 
     >>> singular_value_words(0.35, 1e-14), singular_value_words(0.0, 1.3e-15)
     ('0.35', '≤ 1.3e-15, the resolution')
     """
-    if least > resolution or not np.isfinite(least):
-        return f"{least:.3g}"
+    if smallest > resolution or not np.isfinite(smallest):
+        return f"{smallest:.3g}"
     return f"≤ {resolution:.2g}, the resolution"
 
 
 def singular_value_number(
-    name: str, least: float, resolution: float
+    name: str, smallest: float, resolution: float
 ) -> dict[str, float]:
     """Least singular value by name, or its upper limit by a name that says so.
 
     >>> singular_value_number("σ_min(J)", 0.0, 1e-19)
     {'σ_min(J), at most': 1e-19}
     """
-    if least > resolution or not np.isfinite(least):
-        return {name: float(least)}
+    if smallest > resolution or not np.isfinite(smallest):
+        return {name: float(smallest)}
     return {f"{name}, at most": float(resolution)}

@@ -24,7 +24,6 @@ from piste.reproduction import Evidence, Table
 from piste.values import to_json
 
 from .. import presets
-from ..thresholds import LANDSCAPE_LEVEL
 from .real_tasks.runs import task_words
 
 STUDIES = {"landscape-text": "IMDb", "landscape-images": "Pathfinder"}
@@ -114,7 +113,6 @@ def _verdict(
         change,
         np.zeros_like(change),
         predicted=predicted,
-        level=LANDSCAPE_LEVEL,
     )
     known = change[np.isfinite(change)]
     if verdict.outcome == Outcome.INCONCLUSIVE and not known.size:
@@ -138,14 +136,17 @@ CLAIMS = tuple(
         f"{_NAMES[name]}, {words}",
         statement,
         _judge(study, Effect(name, *EFFECTS[name])),
-        (study,),
-        study,
-        "Smoother: fewer points at which the loss bends down along a line, less negative "
-        "curvature in units of the rise, and a smaller 1 − R² of a quadratic fit, on "
-        "planes of a random direction in W^Q and one in W^K, each as large as the loss "
-        "needs to rise by the same amounts. Around weights after two stages of training "
-        f"(centres at equal loss to {MAX_LOSS_MISMATCH:.0%}), and around one and the same "
-        "weights with the kernel swapped. Numbers and rises were fixed beforehand.",
+        needs=(study,),
+        figure=study,
+        remark=(
+            "Smoother: fewer points at which the loss bends down along a line, less "
+            "negative curvature in units of the rise, and a smaller 1 − R² of a "
+            "quadratic fit, on planes of a random direction in W^Q and one in W^K, "
+            "each as large as the loss needs to rise by the same amounts. Around "
+            "weights after two stages of training (centres at equal loss to "
+            f"{MAX_LOSS_MISMATCH:.0%}), and around one and the same weights with the "
+            "kernel swapped. Numbers and rises were fixed beforehand."
+        ),
     )
     for study, words in STUDIES.items()
     for name, statement in STATEMENTS.items()

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
+from piste.claims import CONFIDENCE_PERCENT
 from piste.figures import (
     BLACK,
     BLUE,
@@ -104,7 +105,7 @@ def background_gaps(table: pd.DataFrame) -> Picture:
     figure.legend(handles, labels, loc="outside lower center", ncols=2)
     caption = (
         "Training loss at the last step over Adam's, in decades: mean over seeds and its "
-        f"95 % interval. Shaded: within a factor {MAX_COMPARABLE_RATIO:g}. Right of it, "
-        "Adam is better."
+        f"{CONFIDENCE_PERCENT} interval. Shaded: within a factor "
+        f"{MAX_COMPARABLE_RATIO:g}. Right of it, Adam is better."
     )
     return Picture(figure, table, caption)

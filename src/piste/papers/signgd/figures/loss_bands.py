@@ -45,7 +45,7 @@ def losses(trajectories: Sequence[xr.Dataset]) -> Picture:
     error.set(ylim=(0, 0.7), ylabel="test error", xlabel="step $t$")
     probes = ["train_loss", "test_loss", "test_error"]
     data = pd.concat(
-        figure_data(run, probes).assign(seed=seed, runs=group.words())
+        figure_data(run, probes).assign(seed=seed, runs=group.difference_text())
         for group in groups
         for run, seed in zip(group.runs, group.seeds, strict=True)
     )
@@ -57,7 +57,7 @@ def _draw_one(loss: Axes, error: Axes, group: Group) -> None:
     runs = xr.concat(group.runs, "seed", join="inner")
     _draw_band(loss, runs.train_loss, BLUE)
     _draw_band(loss, runs.test_loss, PINK)
-    _draw_band(error, runs.test_error, PINK, label=group.words())
+    _draw_band(error, runs.test_error, PINK, label=group.difference_text())
     _label_end(loss, runs.train_loss, "train", BLUE)
     _label_end(loss, runs.test_loss, "test", PINK)
 
@@ -67,7 +67,7 @@ def _draw_among_others(loss: Axes, error: Axes, group: Group, colour: str) -> No
     runs = xr.concat(group.runs, "seed", join="inner")
     _draw_band(loss, runs.train_loss, colour)
     _draw_band(loss, runs.test_loss, colour, "--")
-    _draw_band(error, runs.test_error, colour, label=group.words())
+    _draw_band(error, runs.test_error, colour, label=group.difference_text())
 
 
 def _draw_band(

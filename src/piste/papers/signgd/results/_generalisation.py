@@ -10,7 +10,14 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from piste.claims import Verdict, compare_range, mean_interval, spread, undecided
+from piste.claims import (
+    CONFIDENCE_PERCENT,
+    Verdict,
+    compare_range,
+    mean_interval,
+    spread,
+    undecided,
+)
 from piste.reproduction import Evidence
 
 from ..presets import NOISE_SCALE
@@ -103,7 +110,9 @@ def mean_by_rule(pairs: dict[str, np.ndarray]) -> dict[str, float]:
 # --- judges of both kinds of data -----------------------------------------------------
 
 EQUAL_SEEDS = "equal in every seed"
-UNCLEAR_MEAN = "95 % interval of the mean over seeds, which do not decide"
+UNCLEAR_MEAN = (
+    f"{CONFIDENCE_PERCENT} interval of the mean over seeds, which do not decide"
+)
 
 
 def judge_cells(

@@ -150,7 +150,7 @@ def judge_stage(signgd: RuleSummary, rule: RuleSummary, boundary: str) -> Verdic
     predicted = f"met in all seeds, as by SignGD (t = {reference:g})"
     if np.isnan(reference):
         why = f"{measured}; SignGD does not meet it in all seeds either"
-        return Verdict(instance, Outcome.UNMET, predicted, why)
+        return Verdict(instance, Outcome.UNMET, predicted=predicted, measured=why)
     return decide(
         instance,
         met == seeds,

@@ -12,7 +12,14 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from piste.claims import Claim, Condition, Verdict, compare_range, mean_interval
+from piste.claims import (
+    CONFIDENCE_PERCENT,
+    Claim,
+    Condition,
+    Verdict,
+    compare_range,
+    mean_interval,
+)
 from piste.reproduction import Evidence, Table
 
 from ..study_names import BACKGROUND_BATCHES, BACKGROUND_MODELS, BACKGROUND_RULES
@@ -328,13 +335,15 @@ TABLES = (
     Table(
         "background",
         "Rules at their best rates: training loss at the last step (geometric mean over "
-        "seeds), decades above Adam's with the 95 % interval, and test accuracy.",
+        f"seeds), decades above Adam's with the {CONFIDENCE_PERCENT} interval, and test "
+        "accuracy.",
         background_table,
         ("background",),
     ),
     Table(
         "cnn_against_transformer",
-        "Decades of training loss above Adam on either model, with the 95 % interval of "
+        "Decades of training loss above Adam on either model, with the "
+        f"{CONFIDENCE_PERCENT} interval of "
         "the mean over seeds, and the difference between the models.",
         model_table,
         ("background",),

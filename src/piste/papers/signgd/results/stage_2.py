@@ -13,8 +13,8 @@ from piste.claims import (
     inequality,
 )
 
-from ..stages import MIN_ALIGNED_SHARE, SMALLEST_POSITIVE
-from ..thresholds import MAX_SPLIT_IMBALANCE
+from ..stages import MIN_ALIGNED_SHARE
+from ..thresholds import MAX_SPLIT_IMBALANCE, SMALLEST_POSITIVE
 from ._conditions import are_found, conditions_if_missing
 from ._near_start import SIGNALS, judge_near_start
 from ._per_seed import each_seed, of_seed

@@ -171,7 +171,7 @@ CLAIMS = (
         needs=("sparsity",),
         figure="sparsity",
         remark=(
-            "⟨v, μ⟩ itself grows by 2η a step without bound; what becomes small is its "
+            "⟨v, μ⟩ itself grows by 2η per step without bound; what becomes small is its "
             "ratio to the noise, like 1/√s: a sweep over s shows it, no single run can."
         ),
     ),

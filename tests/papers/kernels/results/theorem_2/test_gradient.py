@@ -27,7 +27,7 @@ def test_a_gradient_is_held_up_where_that_asks_for_something(probe, value, outco
 
 
 def test_what_an_svd_cannot_resolve_is_said_in_its_unit():
-    (found,) = verdicts(HELD_UP, pair=made.pair(least=1e-34))
+    (found,) = verdicts(HELD_UP, pair=made.pair(minimum=1e-34))
     # J_Q is 16 × 512.
     assert "σ_min(J_Q) ≤ 1e-13 σ_max" in found.measured
     assert "asks for nothing" in found.measured

@@ -139,22 +139,24 @@ CLAIMS = (
         "Theorem 1 on uniform sets",
         "The same on random instances: all sets of n distinct tokens, equally likely.",
         judge_instances(UNIFORM),
-        (UNIFORM,),
-        "bounds",
-        "δ and γ are readings of ours: γ = min_a Pr[a position holds a], δ = min "
-        "Pr[a_k determines the label of a, b ∈ s | a]; with them the proof gives the "
-        "stated c. The first perfect moment t* is where the smallest lead of a label is "
-        f"{_EVENT_MARGIN} n/c: a flow that is perfect at once has a t* that says no more "
-        "than that.",
+        needs=(UNIFORM,),
+        figure="bounds",
+        remark=(
+            "δ and γ are readings of ours: γ = min_a Pr[a position holds a], δ = min "
+            "Pr[a_k determines the label of a, b ∈ s | a]; with them the proof gives "
+            "the stated c. The first perfect moment t* is where the smallest lead of "
+            f"a label is {_EVENT_MARGIN} n/c: a flow that is perfect at once has a t* "
+            "that says no more than that."
+        ),
     ),
     Claim(
         "Theorem 1 on other distributions",
         "The same for Dirichlet weights on all sets, equal or Dirichlet weights on some "
         "sets, and conditional Poisson sets.",
         judge_instances(OTHERS, WEIGHTED),
-        (OTHERS, WEIGHTED),
-        "bounds",
-        "Perfect on all sequences of positive probability; on all others see below.",
+        needs=(OTHERS, WEIGHTED),
+        figure="bounds",
+        remark="Perfect on all sequences of positive probability; on all others see below.",
     ),
 )
 TABLES = (

@@ -8,12 +8,20 @@ import pandas as pd
 import xarray as xr
 from scipy.stats import binomtest
 
-from piste.claims import Claim, Condition, Verdict, decide, undecided
+from piste.claims import (
+    CONFIDENCE,
+    CONFIDENCE_PERCENT,
+    Claim,
+    Condition,
+    Verdict,
+    decide,
+    undecided,
+)
 from piste.reproduction import Evidence, Table
 from piste.values import option, value
 
 from ...forms import PERFECT, margins_at
-from ...thresholds import CONFIDENCE, FIRST_MULTIPLE
+from ...thresholds import FIRST_MULTIPLE
 from .._cells import (
     DISTRIBUTION_NAMES,
     by_distribution,
@@ -168,7 +176,7 @@ def _judge(evidence: Evidence) -> list[Verdict]:
 
 
 def _judge_family(family: FamilyLosses, chosen: bool) -> Verdict:
-    interval = f"({_PERCENT}: {family.low:.2%} to {family.high:.2%})"
+    interval = f"({CONFIDENCE_PERCENT}: {family.low:.2%} to {family.high:.2%})"
     measured = f"{family.lost} of {family.instances} lose it {interval}"
     if chosen:
         measured = f"lost in {family.lost} of {family.instances}, chosen because of it"
@@ -217,24 +225,25 @@ def _table(evidence: Evidence) -> pd.DataFrame:
     )
 
 
-_PERCENT = f"{100 * CONFIDENCE:g} %"
-
 CLAIMS = (
     Claim(
         "Perfection is kept",
         "Once the flow classifies perfectly it does so from then on. The theorem does "
         "not say this.",
         _judge,
-        (STUDY,),
-        "persistence",
-        "Judged family by family. A loss shorter than the distance of two records could "
-        "be missed.",
+        needs=(STUDY,),
+        figure="persistence",
+        remark=(
+            "Judged family by family. A loss shorter than the distance of two records "
+            "could be missed."
+        ),
     ),
 )
 TABLES = (
     Table(
         "persistence",
-        f"How many flows lose perfection again, by family, with a {_PERCENT} interval.",
+        "How many flows lose perfection again, by family, with a "
+        f"{CONFIDENCE_PERCENT} interval.",
         _table,
         (STUDY,),
     ),

@@ -82,10 +82,13 @@ CLAIMS = (
         "Theorem 1 with repetition",
         "The same bound where tokens are independent and may repeat.",
         judge_instances(STUDY),
-        (STUDY,),
-        "bounds",
-        "With repetition a token can be outnumbered, so leads of log(n − 1) are needed, "
-        "however large c is. The abstract does not say whether tokens may repeat.",
+        needs=(STUDY,),
+        figure="bounds",
+        remark=(
+            "With repetition a token can be outnumbered, so leads of log(n − 1) are "
+            "needed, however large c is. The abstract does not say whether tokens may "
+            "repeat."
+        ),
     ),
 )
 TABLES = (

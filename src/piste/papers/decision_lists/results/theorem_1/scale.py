@@ -150,9 +150,9 @@ CLAIMS = (
         "A larger scale c of V = cP makes the flow faster; the stated c is far above "
         "what the bound needs.",
         _judge,
-        STUDIES,
-        "scale",
-        f"Fitted over factors of at least {MIN_FITTED_FACTOR:g} of the stated c.",
+        needs=STUDIES,
+        figure="scale",
+        remark=f"Fitted over factors of at least {MIN_FITTED_FACTOR:g} of the stated c.",
     ),
 )
 TABLES = (Table("scale", "Theorem 1 over the scale c of V = cP.", _table, STUDIES),)

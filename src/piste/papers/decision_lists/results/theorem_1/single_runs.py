@@ -114,8 +114,8 @@ CLAIMS = (
         "Gradient flow on W from W₀ = 0 with V = cP, c = 4n log(L)/δ, classifies all "
         "sequences of positive probability perfectly within time 4M/(log(L) γ).",
         _judge,
-        (STUDY,),
-        "margins",
-        "The first perfect moment is known up to the records on both sides of it.",
+        needs=(STUDY,),
+        figure="margins",
+        remark="The first perfect moment is known up to the records on both sides of it.",
     ),
 )

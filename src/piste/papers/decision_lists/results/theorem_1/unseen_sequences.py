@@ -241,12 +241,14 @@ CLAIMS = (
         "Where the distribution has few sets, the flow also classifies all other sets of "
         "distinct tokens.",
         _judge,
-        (STUDY,),
-        "",
-        "The abstract says perfect classification; on sets of probability 0 it is judged "
-        "here, exactly, by the order of the scores. Scores of tokens that never meet stay "
-        "0, so some sets stay ties. Sequences with repetition need leads of log(n − 1); "
-        "their share is in the table.",
+        needs=(STUDY,),
+        figure="",
+        remark=(
+            "The abstract says perfect classification; on sets of probability 0 it is "
+            "judged here, exactly, by the order of the scores. Scores of tokens that "
+            "never meet stay 0, so some sets stay ties. Sequences with repetition "
+            "need leads of log(n − 1); their share is in the table."
+        ),
     ),
 )
 TABLES = (Table("unseen", _caption, _table, (STUDY,)),)

@@ -100,11 +100,14 @@ CLAIMS = (
         "The same, perfect on all sequences, also those of probability 0: all sets of "
         "distinct tokens, and all of [L]^n.",
         _judge,
-        (STUDY,),
-        "descents",
-        "All sets are judged exactly, by the worst set for every query, label-determining "
-        "token and other label. With repetition (a, b, …, b) needs a lead of log(n − 1), "
-        "and at η ≤ 1/λ_max the weights travel at most √(2ηTL₀) ≤ √(εL₀) in T steps.",
+        needs=(STUDY,),
+        figure="descents",
+        remark=(
+            "All sets are judged exactly, by the worst set for every query, "
+            "label-determining token and other label. With repetition (a, b, …, b) "
+            "needs a lead of log(n − 1), and at η ≤ 1/λ_max the weights travel at "
+            "most √(2ηTL₀) ≤ √(εL₀) in T steps."
+        ),
     ),
 )
 TABLES = (

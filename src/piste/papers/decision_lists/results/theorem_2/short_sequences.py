@@ -38,7 +38,13 @@ def room_verdict(run: xr.Dataset) -> Verdict:
         measured = f"no ε and A meet the conditions at this size: {text}"
     else:
         measured = "with repetition no scale c meets its condition"
-    return Verdict(size, Outcome.UNMET, predicted, measured, conditions=conditions)
+    return Verdict(
+        size,
+        Outcome.UNMET,
+        predicted=predicted,
+        measured=measured,
+        conditions=conditions,
+    )
 
 
 def _judge(evidence: Evidence) -> list[Verdict]:
@@ -55,9 +61,9 @@ CLAIMS = (
         "Theorem 2 at short sequences",
         "The sizes of other runs under the conditions of Theorem 2.",
         _judge,
-        STUDIES,
-        "",
-        f"The conditions on A leave room if and only if about {ROOM}.",
+        needs=STUDIES,
+        figure="",
+        remark=f"The conditions on A leave room if and only if about {ROOM}.",
     ),
 )
 TABLES = (

@@ -88,11 +88,13 @@ CLAIMS = (
         "Gradient descent on W and V from W₀ = 0 and ‖V₀ − cP‖∞ ≤ ε/2 with η ≤ 1/λ_max "
         "is perfect at some step t ≤ T, for every T from 2mL₀/(A²η) to ε/(2η).",
         _judge,
-        (STUDY,),
-        "descents",
-        "Perfect on all sequences of positive probability, here some sets. λ_max is "
-        "measured at every step of the path by Lanczos iteration; A is as large as it may "
-        "be, which makes the shortest T shortest.",
+        needs=(STUDY,),
+        figure="descents",
+        remark=(
+            "Perfect on all sequences of positive probability, here some sets. λ_max "
+            "is measured at every step of the path by Lanczos iteration; A is as "
+            "large as it may be, which makes the shortest T shortest."
+        ),
     ),
 )
 TABLES = (

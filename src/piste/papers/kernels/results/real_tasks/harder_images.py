@@ -6,16 +6,17 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from piste.claims import mean_interval
 from piste.reproduction import Evidence, Table
 
 from ...presets import COMPARED_KERNELS
 from .rates import model_of
-from .runs import ends_of_plateau, validated_accuracy
+from .runs import accuracy_columns, ends_of_plateau, plateau_columns, validated_accuracy
 
 LONG = {"pathfinder-long": 2, "pathfinder-three": 3}
 """Studies of 20,000 steps, with the strokes of their contours."""
 DISTRACTORS = "pathfinder-distractors"
+AREA_RATIO = (32 // 16) ** 2
+"""Area of 32×32 pixels over that of 16×16, where fewer distractors are attempted."""
 
 
 def distractors_of(run: xr.Dataset) -> int:
@@ -24,19 +25,14 @@ def distractors_of(run: xr.Dataset) -> int:
 
 
 def _row(runs: list[xr.Dataset], ends: list[float]) -> dict[str, Any]:
-    accuracy = np.array([validated_accuracy(run) for run in runs])
-    low, high = mean_interval(accuracy)
     left = [end for end in ends if np.isfinite(end)]
     return {
         "steps": int(runs[0].attrs["experiment"]["steps"]),
         "seeds": len(runs),
-        "leave ln 2": f"{len(left)} of {len(runs)}",
-        "at step (median)": float(np.median(left)) if left else np.nan,
+        **plateau_columns(ends),
         "earliest": min(left, default=np.nan),
         "latest": max(left, default=np.nan),
-        "test accuracy": float(accuracy.mean()),
-        "low": low,
-        "high": high,
+        **accuracy_columns([validated_accuracy(run) for run in runs]),
     }
 
 
@@ -67,7 +63,7 @@ def distractor_table(evidence: Evidence) -> pd.DataFrame:
             if (distractors_of(run), model_of(run)) == (count, kernel)
         ]
         numbers = _row([runs[at] for at in own], [ends[at] for at in own])
-        rows.append({"distractors": count // 4, "kernel": kernel} | numbers)
+        rows.append({"distractors": count // AREA_RATIO, "kernel": kernel} | numbers)
     return pd.DataFrame(rows)
 
 

@@ -11,13 +11,27 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from piste.claims import Claim, Verdict, compare_range, mean_interval, undecided
+from piste.claims import (
+    CONFIDENCE_PERCENT,
+    Claim,
+    Verdict,
+    compare_range,
+    mean_interval,
+    undecided,
+)
 from piste.reproduction import Evidence, Table
 
-from ...presets import COMPARED_KERNELS
+from ...presets import COMPARED_KERNELS, PIXEL_NEURONS
 from ...thresholds import MIN_LEAD
 from .rates import best_rates, model_of
-from .runs import ends_of_plateau, task_words, validated_accuracy, weight_count
+from .runs import (
+    accuracy_columns,
+    ends_of_plateau,
+    plateau_columns,
+    task_words,
+    validated_accuracy,
+    weight_count,
+)
 
 CONTROLS = {
     "markers": "the places of the markers alone (a forest)",
@@ -48,7 +62,7 @@ def accuracies(evidence: Evidence) -> Accuracies:
 def control_name(run: xr.Dataset) -> str:
     """The kernel of a run, or which of the networks on pixels it is."""
     name, model = model_of(run), run.attrs["experiment"]["model"]
-    return LARGE if name == "pixel-mlp" and model["hidden"] > 256 else name
+    return LARGE if name == "pixel-mlp" and model["hidden"] > PIXEL_NEURONS[0] else name
 
 
 def leads(found: Accuracies, kernel: str, control: str) -> np.ndarray:
@@ -100,7 +114,7 @@ def _verdict(
             for name in (kernel, control)
             if found.get(name)
         },
-        unclear="the 95 % interval of the mean has both sides of it",
+        unclear=f"the {CONFIDENCE_PERCENT} interval of the mean has both sides of it",
     )
 
 
@@ -109,11 +123,13 @@ CLAIMS = (
         "Pathfinder is more than its cues",
         "Both kernels classify images better than whatever can be told without tracing.",
         _judge,
-        ("pathfinder", "pathfinder-controls", "pathfinder-markers"),
-        "pathfinder_controls",
-        "Images are balanced so that the places of the markers tell nothing. A network on "
-        "all pixels with four times as many weights is shown beside, and not judged: on "
-        "16×16 pixels it can learn every contour by heart.",
+        needs=("pathfinder", "pathfinder-controls", "pathfinder-markers"),
+        figure="pathfinder_controls",
+        remark=(
+            "Images are balanced so that the places of the markers tell nothing. A "
+            "network on all pixels with four times as many weights is shown beside, "
+            "and not judged: on 16×16 pixels it can learn every contour by heart."
+        ),
     ),
 )
 
@@ -134,19 +150,13 @@ def _rows(evidence: Evidence) -> pd.DataFrame:
 
 
 def _row(name: str, runs: list[xr.Dataset], ends: list[float]) -> dict[str, Any]:
-    accuracy = np.array([validated_accuracy(run) for run in runs])
-    low, high = mean_interval(accuracy)
-    left = [end for end in ends if np.isfinite(end)]
     return {
         "images": task_words(runs[0].attrs["experiment"]["task"]),
         "model": LARGE_WORDS if name == LARGE else CONTROLS.get(name, name),
         "weights": weight_count(runs[0]),
         "seeds": len(runs),
-        "test accuracy": float(accuracy.mean()),
-        "low": low,
-        "high": high,
-        "leave ln 2": f"{len(left)} of {len(ends)}",
-        "at step (median)": float(np.median(left)) if left else np.nan,
+        **accuracy_columns([validated_accuracy(run) for run in runs]),
+        **plateau_columns(ends),
         "seconds per run": float(np.mean([run.attrs["seconds"] for run in runs])),
     }
 
@@ -158,15 +168,12 @@ def _forest_rows(evidence: Evidence) -> list[dict[str, Any]]:
     rows = []
     for images, cells in forests.groupby("images"):
         values = cells.accuracy.values
-        low, high = mean_interval(values)
         rows.append(
             {
                 "images": str(images),
                 "model": CONTROLS["markers"],
                 "seeds": values.size,
-                "test accuracy": float(values.mean()),
-                "low": low,
-                "high": high,
+                **accuracy_columns(values),
             }
         )
     return rows
@@ -175,7 +182,8 @@ def _forest_rows(evidence: Evidence) -> list[dict[str, Any]]:
 TABLES = (
     Table(
         "pathfinder_controls",
-        "Pathfinder: test accuracy at the best validation accuracy with the 95 % interval "
+        "Pathfinder: test accuracy at the best validation accuracy with the "
+        f"{CONFIDENCE_PERCENT} interval "
         "of the mean over seeds, and what tells the label without tracing.",
         _rows,
         any_of=("pathfinder", "pathfinder-controls", "pathfinder-markers"),

@@ -137,10 +137,12 @@ CLAIMS = (
             f"{TASKS[study]} is learnt",
             "Both kernels classify real reviews well above chance.",
             _judge_each_run(study, "test accuracy well above chance", _is_learnt),
-            (study,),
-            study,
-            "The test accuracy is the one at the best validation accuracy; the validation "
-            "set is carved from the training part.",
+            needs=(study,),
+            figure=study,
+            remark=(
+                "The test accuracy is the one at the best validation accuracy; the "
+                "validation set is carved from the training part."
+            ),
         )
         for study in ("imdb", "imdb-sgd")
     ),
@@ -148,17 +150,20 @@ CLAIMS = (
         "IMDb as bytes is learnt",
         "Both kernels learn something about reviews from their first 256 bytes.",
         _judge_each_run("imdb-bytes", "training loss leaves ln 2", _leaves_plateau),
-        ("imdb-bytes",),
-        "imdb-bytes",
-        "The poster's axis ends at 0.625; a desk's budget is 1,500 steps of 32 reviews.",
+        needs=("imdb-bytes",),
+        figure="imdb-bytes",
+        remark=(
+            "The poster's axis ends at 0.625; a desk's budget is 1,500 steps of 32 "
+            "reviews."
+        ),
     ),
     Claim(
         "Pathfinder leaves ln 2",
         "Training on Pathfinder gets below the loss of guessing within the steps of the "
         "study.",
         _judge_each_run("pathfinder", "training loss leaves ln 2", _leaves_plateau),
-        ("pathfinder",),
-        "pathfinder",
+        needs=("pathfinder",),
+        figure="pathfinder",
     ),
 )
 
@@ -195,7 +200,7 @@ def _row(task: str, kernel: str, group: Group, plateaus: np.ndarray) -> dict[str
         "leave ln 2": int(np.isfinite(plateaus).sum()),
         "at step (median)": float(np.median(plateaus)),
         "final train loss": float(np.mean([r.train_loss.values[-1] for r in runs])),
-        "seconds a run": float(np.mean([run.attrs["seconds"] for run in runs])),
+        "seconds per run": float(np.mean([run.attrs["seconds"] for run in runs])),
         "published, at its scale": PUBLISHED.get(task, {}).get(kernel, math.nan),
     }
 

@@ -8,7 +8,7 @@ import jax
 import numpy as np
 import xarray as xr
 
-from piste.claims import Group, by_experiment, lasting
+from piste.claims import Group, by_experiment, lasting, mean_interval
 from piste.errors import InputError
 from piste.experiment import Experiment
 from piste.reproduction import Evidence
@@ -83,6 +83,21 @@ def ends_of_plateau(evidence: Evidence, study: str) -> list[float]:
     found = [t.boundaries.get("leaves") for t in evidence.timelines(study)]
     steps = [None if boundary is None else boundary.step for boundary in found]
     return [math.inf if step is None else float(step) for step in steps]
+
+
+def accuracy_columns(accuracies: Sequence[float] | np.ndarray) -> dict[str, float]:
+    """The mean of some test accuracies and its interval, as columns of a table."""
+    low, high = mean_interval(accuracies)
+    return {"test accuracy": float(np.mean(accuracies)), "low": low, "high": high}
+
+
+def plateau_columns(ends: Sequence[float]) -> dict[str, Any]:
+    """How many runs leave ln 2, and at which median step, as columns of a table."""
+    left = [end for end in ends if np.isfinite(end)]
+    return {
+        "leave ln 2": f"{len(left)} of {len(ends)}",
+        "at step (median)": float(np.median(left)) if left else np.nan,
+    }
 
 
 def plateau_words(run: xr.Dataset) -> str:

@@ -151,9 +151,9 @@ CLAIMS = tuple(
         "Training a transformer with the Gaussian kernel is easier than with softmax: its "
         "loss is lower, paired by seed.",
         _judge(task),
-        (task,),
-        task,
-        "Measured by the mean of a loss over all records"
+        needs=(task,),
+        figure=task,
+        remark="Measured by the mean of a loss over all records"
         + (
             ", the end of the plateau and the test error"
             if task == "pathfinder"

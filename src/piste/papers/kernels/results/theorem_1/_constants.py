@@ -21,9 +21,16 @@ from ...thresholds import BOUND_ROUNDING, USEFUL_SHARE
 from ..cells import labels, singular_value_words, wide_enough
 
 CONSTANTS = (
-    "kernel seed rows columns eta feature_min feature_resolution head_output_min "
-    "jacobian_max"
-).split()
+    "kernel",
+    "seed",
+    "rows",
+    "columns",
+    "eta",
+    "feature_min",
+    "feature_resolution",
+    "head_output_min",
+    "jacobian_max",
+)
 """Variables without which the theorem's conditions cannot be judged."""
 
 

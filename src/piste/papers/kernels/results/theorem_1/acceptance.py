@@ -105,12 +105,14 @@ CLAIMS = (
     Claim(
         "The bound's rate is attained",
         "With targets along the left singular vector of σ_min(B₀), equal heads and W^V "
-        "alone, log f falls by 2ηβ a step.",
+        "alone, log f falls by 2ηβ per step.",
         _judge,
-        ("acceptance",),
-        "acceptance",
-        "Twice the bound's rate, because f is the square of what shrinks. The rate is the "
-        "slope of log f over all recorded steps.",
+        needs=("acceptance",),
+        figure="acceptance",
+        remark=(
+            "Twice the bound's rate, because f is the square of what shrinks. The "
+            "rate is the slope of log f over all recorded steps."
+        ),
     ),
 )
 

@@ -105,12 +105,14 @@ def _verdict(name: str, outcome: Outcome, runs: xr.Dataset, reading: str) -> Ver
     return Verdict(
         name,
         outcome,
-        "f ≤ (1 − ηβ)^t f₀ at every record, "
-        f"f_T/f₀ ≤ {range_words(promise)} at the last",
-        measured,
-        None,
-        conditions(runs),
-        {
+        predicted=(
+            "f ≤ (1 − ηβ)^t f₀ at every record, "
+            f"f_T/f₀ ≤ {range_words(promise)} at the last"
+        ),
+        measured=measured,
+        margin=None,
+        conditions=conditions(runs),
+        numbers={
             "(1 − ηβ)^T (median)": float(np.median(promise)),
             "f_T/f₀ (median)": float(np.median(share)),
             "largest f/bound": float(excess.max()),
@@ -126,27 +128,30 @@ CLAIMS = (
         "Where HD ≥ Nn, gradient descent with η = ½/σ²_max(J₀) has f(M_t) ≤ (1 − ηβ)^t "
         "f(M₀) with β = min_h σ²_min(W_h^O) σ²_min(B₀).",
         _judge_bound("transition", "bound"),
-        ("transition",),
-        "bounds",
-        "A run below a bound that promises less than half of the loss is no test of it, "
-        "and inconclusive. Seeds are judged one by one; those of a shape with the same "
-        "outcome are one instance. Below HD = Nn the condition is not met and β is 0.",
+        needs=("transition",),
+        figure="bounds",
+        remark=(
+            "A run below a bound that promises less than half of the loss is no test "
+            "of it, and inconclusive. Seeds are judged one by one; those of a shape "
+            "with the same outcome are one instance. Below HD = Nn the condition is "
+            "not met and β is 0."
+        ),
     ),
     Claim(
         "Theorem 1, β per head, for as long as it takes",
         "The same in the same runs, continued until the bound promises half of the loss.",
         _judge_bound("promised", "bound"),
-        ("promised",),
-        "promised",
-        "Seeds that would need more steps than the study has stay inconclusive.",
+        needs=("promised",),
+        figure="promised",
+        remark="Seeds that would need more steps than the study has stay inconclusive.",
     ),
     Claim(
         "Theorem 1, β with stacked W^O",
         "The same with σ²_min of all heads' W^O stacked, as the formula can be read.",
         _judge_bound("transition", "stacked_bound"),
-        ("transition",),
-        "bounds",
-        "This β is about H times larger than the one that can be proved.",
+        needs=("transition",),
+        figure="bounds",
+        remark="This β is about H times larger than the one that can be proved.",
     ),
 )
 
@@ -173,6 +178,11 @@ def _transition(evidence: Evidence) -> pd.DataFrame:
 def _transition_caption(evidence: Evidence, frame: pd.DataFrame) -> str:
     last = int(evidence.dataset("transition").step[-1])
     return f"Theorem 1 after T = {last:,} steps: {count_tests(frame)}. {_MEANING}"
+
+
+def counts_of_caption(caption: str) -> str:
+    """What a caption of these tables counts, without the meaning of the columns."""
+    return caption.removesuffix(f". {_MEANING}")
 
 
 def _promised(evidence: Evidence) -> pd.DataFrame:

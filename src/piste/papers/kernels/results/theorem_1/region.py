@@ -242,19 +242,22 @@ CLAIMS = (
         "The start is in a nearly convex region",
         "The initialisation ensures that the variables start in a nearly convex region.",
         _judge_start,
-        ("region",),
-        "region",
-        "Ours: the Hessian in W^Q, W^K, W^V has no eigenvalue below minus a tenth of its "
-        "largest. The start is that of the study, W^V = 0; the poster's is not given.",
+        needs=("region",),
+        figure="region",
+        remark=(
+            "Ours: the Hessian in W^Q, W^K, W^V has no eigenvalue below minus a tenth "
+            "of its largest. The start is that of the study, W^V = 0; the poster's is "
+            "not given."
+        ),
     ),
     Claim(
         "Weights move a bit in the nearly convex region",
         "Weights need to move a bit in the nearly convex region to converge to a global "
         "solution.",
         _judge_movement,
-        ("region",),
-        "region",
-        "Ours: a bit is a tenth of the start's norm. Both halves must hold.",
+        needs=("region",),
+        figure="region",
+        remark="Ours: a bit is a tenth of the start's norm. Both halves must hold.",
     ),
 )
 

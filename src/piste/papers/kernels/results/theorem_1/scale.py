@@ -112,10 +112,12 @@ CLAIMS = (
         "HD ≥ Nn suffices",
         "HD ≥ Nn alone makes the bound useful, whatever the scale of W^Q and W^K.",
         _judge,
-        ("scale",),
-        "scale",
-        "σ_min(B₀) can collapse where attention is uniform (small scales) and, for the "
-        "Gaussian kernel, where it is nearly nothing (large ones).",
+        needs=("scale",),
+        figure="scale",
+        remark=(
+            "σ_min(B₀) can collapse where attention is uniform (small scales) and, for the "
+            "Gaussian kernel, where it is nearly nothing (large ones)."
+        ),
     ),
 )
 

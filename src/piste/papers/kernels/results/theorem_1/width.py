@@ -73,18 +73,20 @@ CLAIMS = (
         "HD = Nn is the boundary for W^V alone",
         "If W^V alone is trained, zero loss can be reached if and only if HD ≥ Nn.",
         _judge_boundary,
-        ("transition",),
-        "transition",
-        "Judged by the least squares that B₀ leaves: descent comes near it, slowly where "
-        "HD is close to Nn.",
+        needs=("transition",),
+        figure="transition",
+        remark=(
+            "Judged by the least squares that B₀ leaves: descent comes near it, "
+            "slowly where HD is close to Nn."
+        ),
     ),
     Claim(
         "Q and K reach zero loss below HD = Nn",
         "With W^Q and W^K trained too, zero loss is reached where HD < Nn, within the "
         "steps of the study.",
         _judge_narrow,
-        ("transition",),
-        "transition",
-        "HD ≥ Nn is sufficient for Theorem 1, not necessary for convergence.",
+        needs=("transition",),
+        figure="transition",
+        remark="HD ≥ Nn is sufficient for Theorem 1, not necessary for convergence.",
     ),
 )

@@ -46,10 +46,25 @@ CONTROLS = (
 CASES = (*CONSTRUCTION, *CONTROLS)
 """All cases in the order of the paper."""
 NEEDED = (
-    "kernel heads init key_scale seed eta better rows columns teacher_share beta "
-    "largest_share loss bound gradient_norm jacobian_min jacobian_max "
-    "jacobian_resolution"
-).split()
+    "kernel",
+    "heads",
+    "init",
+    "key_scale",
+    "seed",
+    "eta",
+    "better",
+    "rows",
+    "columns",
+    "teacher_share",
+    "beta",
+    "largest_share",
+    "loss",
+    "bound",
+    "gradient_norm",
+    "jacobian_min",
+    "jacobian_max",
+    "jacobian_resolution",
+)
 """Variables that the claims of Theorem 2 read."""
 
 

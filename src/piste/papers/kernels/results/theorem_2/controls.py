@@ -139,17 +139,23 @@ CLAIMS = (
         "Without saturation both kernels succeed; from independent Q and K of scale 2 the "
         "Gaussian kernel fails first, and of scale 4 both do.",
         _judge_controls,
-        ("queries",),
-        "success",
-        "At scale 2 the kernels are compared on the same seeds; twenty of them are few.",
+        needs=("queries",),
+        figure="success",
+        remark=(
+            "At scale 2 the kernels are compared on the same seeds; twenty of them "
+            "are few."
+        ),
     ),
     Claim(
         "Large independent Q and K harm the Gaussian kernel first",
         "From independent Q and K of scale 2 the Gaussian kernel succeeds less often than "
         "softmax.",
         _judge_scale_2,
-        ("control-100",),
-        "success",
-        "Seeds that no other study has. So the pair of Theorem 2 is about its start.",
+        needs=("control-100",),
+        figure="success",
+        remark=(
+            "Seeds that no other study has. So the pair of Theorem 2 is about its "
+            "start."
+        ),
     ),
 )

@@ -137,11 +137,14 @@ def _converges(data: xr.Dataset, case: Case, predicted: str) -> Verdict:
     return Verdict(
         f"gaussian, {case.words}",
         outcome,
-        predicted,
-        f"{hold} of {len(seeds)} seeds do, {violate} do not, {unclear} cannot be told",
-        None,
-        (*asked, several),
-        path_numbers(better) | numbers,
+        predicted=predicted,
+        measured=(
+            f"{hold} of {len(seeds)} seeds do, {violate} do not, {unclear} cannot be "
+            "told"
+        ),
+        margin=None,
+        conditions=(*asked, several),
+        numbers=path_numbers(better) | numbers,
     )
 
 
@@ -160,19 +163,21 @@ CLAIMS = (
         "Training W^Q alone from the matched start, softmax stalls: more than a tenth of "
         "its loss is left and its gradient has vanished, although a solution exists.",
         _judge_softmax,
-        ("queries",),
-        "success",
-        "The start is ours: the theorem says that one exists.",
+        needs=("queries",),
+        figure="success",
+        remark="The start is ours: the theorem says that one exists.",
     ),
     Claim(
         "Theorem 2: the Gaussian kernel converges at a linear rate",
         "From the same start the Gaussian kernel converges to a global optimum at a "
         "linear rate: f ≤ (1 − ηβ)^t f₀.",
         _judge_gaussian,
-        ("queries",),
-        "singular-values",
-        "Judged as a whole: zero loss and the rate, in the same run. Runs whose steps "
-        "are too large for the curvature on the way can overshoot at first; they count "
-        "neither for nor against the rate.",
+        needs=("queries",),
+        figure="singular-values",
+        remark=(
+            "Judged as a whole: zero loss and the rate, in the same run. Runs whose steps "
+            "are too large for the curvature on the way can overshoot at first; they count "
+            "neither for nor against the rate."
+        ),
     ),
 )

@@ -12,8 +12,12 @@ from ...thresholds import BOUND_ROUNDING, ROUNDING_FLOOR
 from ..cells import singular_value_number
 
 NEEDED = (
-    "train_loss gradient_norm query_jacobian_min query_jacobian_max test_step"
-).split()
+    "train_loss",
+    "gradient_norm",
+    "query_jacobian_min",
+    "query_jacobian_max",
+    "test_step",
+)
 """Variables that a run must have."""
 
 
@@ -69,8 +73,8 @@ CLAIMS = (
         "‖∇f‖ is held up by J_Q",
         "Along a run ‖∇f‖² ≥ 2σ²_min(J_Q) f: no gradient vanishes while J_Q has rank.",
         _judge,
-        ("pair",),
-        "singular-values",
-        "Where σ_min(J_Q) is below what an SVD resolves this asks for nothing.",
+        needs=("pair",),
+        figure="singular-values",
+        remark="Where σ_min(J_Q) is below what an SVD resolves this asks for nothing.",
     ),
 )

@@ -175,16 +175,16 @@ def _describe(model: KernelLayer, seeds: range) -> dict:
 
 
 def _along_path(
-    theorem: QueryTheorem, least: np.ndarray, rate: float, times: np.ndarray
+    theorem: QueryTheorem, minima: np.ndarray, rate: float, times: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     r"""β and the bound of every seed, with the smallest $\sigma_{min}(J_Q)$ of its path."""
     steps = jnp.asarray(times)
 
-    def one(theorem: QueryTheorem, least):
-        along = dataclasses.replace(theorem, jacobian_min=least)
+    def one(theorem: QueryTheorem, minima):
+        along = dataclasses.replace(theorem, jacobian_min=minima)
         return along.rate, along.bound(rate, steps)
 
-    beta, bound = jax.vmap(one)(theorem, jnp.asarray(least.min(1)))
+    beta, bound = jax.vmap(one)(theorem, jnp.asarray(minima.min(1)))
     return np.asarray(beta), np.asarray(bound)
 
 

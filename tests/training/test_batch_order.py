@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from piste.training.dealing import batch_of, permuted
+from piste.training.batch_order import batch_of, permuted
 
 
 def order(seed, count):
