@@ -24,6 +24,7 @@ from piste.store.manifest import environment
 from piste.store.sealed import seal
 from piste.sweeps import Sweep, sweep_parts
 from piste.tasks import Text
+from piste.training import find_form
 from piste.values import override, to_json
 
 
@@ -177,7 +178,8 @@ def test_another_form_is_another_run(tinier, untrained, tmp_path, monkeypatch):
     store = Store(tmp_path)
     run = store.run(tinier, "tiny")
     assert run.manifest.form == "full" and store.find(tinier)
-    monkeypatch.setattr(inputs, "choose_form", lambda experiment: "other")
+    other = dataclasses.replace(find_form(tinier), name="other")
+    monkeypatch.setattr(inputs, "find_form", lambda experiment: other)
     assert store.find(tinier) is None
 
 
