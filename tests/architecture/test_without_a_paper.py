@@ -23,8 +23,10 @@ LEFT_OUT = shutil.ignore_patterns(PAPER, "architecture", "__pycache__")
 NAMES_IT = re.compile(rf"papers[./]{PAPER}|{PAPER}/|(reproduce|verify)\W+{PAPER}\b")
 """How a file names the paper; the word alone is also that of a rule."""
 STILL_NAMED = {
+    "attention/test_users_kernels.py": "commands that must refuse a kernel",
     "cli/test_arguments.py": "command lines, read or refused",
     "cli/test_cli.py": "command lines, run or refused",
+    "cli/test_plugins.py": "presets beside the ones of broken packages",
     "cli/test_terminal.py": "a run in a terminal",
     "landscape/test_command.py": "the landscape of a preset",
     "store/test_inputs.py": "a task that reads images from disk",
@@ -94,8 +96,8 @@ def pytest_in(copy: Path, *words: str, **more: str) -> subprocess.CompletedProce
 
 
 def quickly(copy: Path, *words: str) -> subprocess.CompletedProcess:
-    # The slow twin below checks annotations too; importing with them takes far longer.
-    return pytest_in(copy, *words, JAXTYPING_DISABLE="1")
+    # The slow twin below checks annotations and explains failures; that takes far longer.
+    return pytest_in(copy, "--assert=plain", *words, JAXTYPING_DISABLE="1")
 
 
 def test_every_module_imports_and_papers_are_listed(copy):
