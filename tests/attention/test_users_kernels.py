@@ -115,7 +115,7 @@ def hidden(queries, keys):
 
 
 @pytest.mark.parametrize("command", ["run", "landscape"])
-@pytest.mark.parametrize("preset", ["kernels/imdb-desk", "kernels/thm-1-softmax"])
+@pytest.mark.parametrize("preset", ["kernels/imdb-desk", "signgd/stages"])
 def test_a_kernel_that_hides_its_sums_is_refused_before_anything_is_written(
     tmp_path, capsys, preset, command
 ):

@@ -32,7 +32,7 @@ COMMANDS = {
 SHOWN = {
     "cosine.py": ("model.kernel *cosine", ("1e-12", "1e-9")),
     "heavy.py": ("rule *heavy", ("momentum=self.momentum", "momentum=0.1")),
-    "averages.py": ("task *averages", (".mean(1,", ".sum(1,")),
+    "averages.py": ("task *averages", (".mean(1)", ".sum(1)")),
     "linear.py": ("model *linear", ("sum() / 2", "sum()")),
     "smallest_margin.py": ("smallest_margin", (".min()", ".max()")),
     "halving.py": ("early .* the loss is above half", None),
