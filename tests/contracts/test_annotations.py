@@ -5,10 +5,6 @@ from collections.abc import Callable
 import jax.numpy as jnp
 import jaxtyping
 import pytest
-from beartype.roar import (
-    BeartypeCallHintParamViolation,
-    BeartypeCallHintReturnViolation,
-)
 from jaxtyping import Array, Float, PyTree
 
 from piste import errors, registry
@@ -30,18 +26,18 @@ def test_a_module_of_the_wrong_shape_is_refused():
 
 
 def test_a_wrong_type_is_refused_where_no_axes_are():
-    with pytest.raises(BeartypeCallHintParamViolation):
+    with pytest.raises(TypeError, match="violates type hint"):
         errors.dashed(3)
 
 
 def test_a_wrong_result_is_refused_where_no_axes_are(monkeypatch):
     monkeypatch.setitem(registry._NAMES, int, 3)
-    with pytest.raises(BeartypeCallHintReturnViolation):
+    with pytest.raises(TypeError, match="violates type hint"):
         registry.name_of(5)
 
 
 def test_a_value_of_the_wrong_type_is_refused():
-    with pytest.raises(BeartypeCallHintParamViolation):
+    with pytest.raises(TypeError, match="violates type hint"):
         Cell("first", {}, 3)
 
 

@@ -110,6 +110,10 @@ COVERED: list[Covered] = []
 """What the claims of each paper cover."""
 PROBES: list[Experiment] = [experiment_of(IMAGES, WINDOWS)]
 """Experiments whose probes are all tested."""
+SHORT = {"steps": 30, "record.dense": 4, "record.chunk": 4, "record.test_every": 2}
+"""A short run of a preset."""
+DETECTED: dict[str, tuple[str, dict[str, Any]]] = {}
+"""For each stage detector a preset whose runs it reads, and what makes one small."""
 LANDSCAPES: list = []
 """An experiment with weights of some kind, and a kind of plane through them."""
 ABSURD: list[tuple[str, dict[str, Any], str]] = []

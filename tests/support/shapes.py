@@ -15,7 +15,8 @@ from jaxtyping import _decorator
 ANYTHING = Annotated[object, Is[lambda _: True]]
 NUMBERS = FrozenDict({float: ANYTHING, int: ANYTHING})
 
-checker = beartype(conf=BeartypeConf(hint_overrides=NUMBERS))
+# A TypeError, as jaxtyping's is: what reads a stranger's file expects one.
+checker = beartype(conf=BeartypeConf(hint_overrides=NUMBERS, violation_type=TypeError))
 
 _with_shapes = _decorator.jaxtyped
 

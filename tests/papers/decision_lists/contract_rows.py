@@ -5,7 +5,7 @@ import math
 from piste.papers.decision_lists import coverage
 from piste.papers.decision_lists.models import OneHot
 from piste.papers.decision_lists.tasks import DecisionLists
-from support.contract_rows import Covered, Pair, experiment_of
+from support.contract_rows import SHORT, Covered, Pair, experiment_of
 
 LISTS = DecisionLists(5, 2, 2)
 DIRICHLET = DecisionLists(6, 3, 2, distribution="dirichlet")
@@ -26,6 +26,8 @@ FORMS = {
 PAIRS = {"decision-lists, one-hot": Pair(LISTS, OneHot())}
 NO_FORM = [("decision-lists, one-hot", "softmax", "gd", "partitions")]
 PROBES = [experiment_of(LISTS, OneHot())]
+SMALL = {"task.vocabulary": 6, "task.length": 3, "task.list_bound": 2}
+DETECTED = {"perfect classification": ("decision-lists/empirics", SHORT | SMALL)}
 COVERED = [
     Covered(
         "decision-lists",

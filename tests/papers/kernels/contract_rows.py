@@ -4,7 +4,7 @@ from piste.papers.kernels import coverage
 from piste.papers.kernels.models import KernelLayer, PixelMLP
 from piste.papers.kernels.tasks import TokenRegression
 from piste.tasks import Pathfinder
-from support.contract_rows import IMAGES, Covered, Pair, experiment_of
+from support.contract_rows import IMAGES, SHORT, Covered, Pair, experiment_of
 
 REGRESSION = TokenRegression(sequences=2, length=2, dimension=3)
 LAYER = KernelLayer(heads=2, width=3)
@@ -29,6 +29,13 @@ PAIRS = {
 }
 NO_FORM = [("token-regression, kernel-layer", "gaussian", "gd", "reduced")]
 PROBES = [experiment_of(REGRESSION, LAYER)]
+TEXT = {"task.length": 4, "task.validation_samples": 4, "task.test_samples": 4}
+TEXT |= {"task.batch": 4, "task.frequent": 5, "record.every": 5}
+TEXT |= {"model.layers": 1, "model.dimension": 4, "model.hidden": 4}
+DETECTED = {
+    "convergence to zero loss": ("kernels/thm-2-gaussian", SHORT),
+    "plateau of a classifier": ("kernels/imdb-desk", SHORT | TEXT),
+}
 COVERED = [
     Covered(
         "kernels",

@@ -14,7 +14,13 @@ from piste.papers.signgd.tasks import LabelledDigits, NoisyImages, SignalNoise
 from piste.rules import Adam, SignGD
 from piste.training import InitialState
 from piste.values import override
-from support.contract_rows import Covered, Pair, experiment_of, fit_classifier
+from support.contract_rows import (
+    SHORT,
+    Covered,
+    Pair,
+    experiment_of,
+    fit_classifier,
+)
 
 SIGNAL = SignalNoise(samples=3, dimension=12, noise_coordinates=4, test_samples=4)
 DIGITS = LabelledDigits(train_samples=6, test_samples=4, batch=3)
@@ -58,6 +64,7 @@ LANDSCAPES = [
     (small("adam", steps=10), "qk"),
     pytest.param(small("signgd", steps=10), "hessian", marks=pytest.mark.slow),
 ]
+DETECTED = {"four stages of sign descent": ("signgd/stages-quick", SHORT)}
 COVERED = [
     Covered(
         "signgd",
