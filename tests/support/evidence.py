@@ -1,6 +1,7 @@
 """Evidence from plain values, as a study of each kind would leave it."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import xarray as xr
 
@@ -9,12 +10,11 @@ from piste.reproduction import Evidence
 
 def evidence_of(found: Mapping[str, Sequence[xr.Dataset] | xr.Dataset]) -> Evidence:
     """Datasets of sweeps and calculations, runs, and surfaces by their name."""
-    evidence = Evidence()
+    kinds: dict[str, dict[str, Any]] = {"datasets": {}, "surfaces": {}, "runs": {}}
     for name, left in found.items():
         if isinstance(left, xr.Dataset):
-            evidence |= Evidence(datasets={name: left})
-        elif name.startswith("landscape"):
-            evidence |= Evidence(surfaces={name: left})
+            kinds["datasets"][name] = left
         else:
-            evidence |= Evidence(runs={name: left})
-    return evidence
+            kind = "surfaces" if name.startswith("landscape") else "runs"
+            kinds[kind][name] = left
+    return Evidence(**kinds)

@@ -124,11 +124,11 @@ class Paper:
         (attribute,) = PARTS[name]
         return getattr(self.part(name), attribute)
 
-    def summary_lines(self, tables: Any) -> list[str]:
-        """What is printed first of all results, from the tables."""
+    def summary_lines(self, tables: Any) -> list[Any]:
+        """What is printed first of all results, lines and tables, from the tables."""
         lines = self.bring("summary")
         try:
-            return [str(line) for line in lines(tables)]
+            return [_printable(line) for line in lines(tables)]
         except Exception as error:
             if not is_brought(lines):
                 raise
@@ -219,6 +219,11 @@ class Paper:
                 kind = _kind(wrong[0]) if wrong else "nothing"
                 expected = "must give piste.reproduction.Study values"
                 raise self._error(f"{call} gives {kind}; {expected}")
+
+
+def _printable(line: Any) -> Any:
+    """A line of text, or something that knows how to print itself, such as a table."""
+    return line if hasattr(line, "__rich_console__") else str(line)
 
 
 def _any_of(part: Any) -> Sequence[str]:

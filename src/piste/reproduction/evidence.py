@@ -23,7 +23,9 @@ class Datasets(Sequence[xr.Dataset]):
     """
 
     def __init__(self, stored: Sequence[xr.Dataset]):
-        self._stored = tuple(stored)
+        # Joined evidence takes what is there as it is: nobody has read it yet.
+        same = isinstance(stored, Datasets)
+        self._stored: tuple = stored._stored if same else tuple(stored)
 
     @overload
     def __getitem__(self, index: int) -> xr.Dataset: ...

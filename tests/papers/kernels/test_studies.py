@@ -1,6 +1,8 @@
 """The paper on kernels end to end at a small size."""
 
+import contextlib
 import dataclasses
+import io
 import json
 import re
 
@@ -20,6 +22,9 @@ from piste.reproduction import CalculationStudy, RunStudy
 from support.studies import in_place_of
 
 pytestmark = pytest.mark.usefixtures("installed")
+
+PRINTED = "printed.txt"
+"""What the command printed, kept with what it wrote."""
 
 
 def small_studies():
@@ -44,9 +49,18 @@ def results(tmp_path_factory):
         made = in_place_of(studies.studies, small_studies())
         patch.setattr(studies, "studies", lambda quick: made)
         words = ["reproduce", "kernels", "--theory", "--out", str(root)]
-        assert main(words) == 0
+        with contextlib.redirect_stdout(io.StringIO()) as shown:
+            assert main(words) == 0
+        (root / "kernels" / PRINTED).write_text(shown.getvalue(), "utf-8")
         assert main(["verify", "kernels", "--out", str(root)]) == 0
     return root / "kernels"
+
+
+def test_the_summary_prints_its_tables(results):
+    shown = (results / PRINTED).read_text("utf-8")
+    assert (
+        "W^Q alone" in shown and "H = 8, matched" in shown and "object at" not in shown
+    )
 
 
 def test_theory_leaves_out_what_needs_data(results):
