@@ -35,16 +35,20 @@ def doing(monkeypatch, act):
 # --- pipes ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("word", "code"), [("list", 141), ("--help", 0)])
-def test_a_pipe_that_nobody_reads_ends_quietly(word, code):
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("word", ["list", "--help"])
+def test_a_pipe_that_nobody_reads_ends_quietly(word, unbuffered):
     process = subprocess.Popen(
-        [*PISTE, word], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        [*PISTE, word],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=os.environ | {"PYTHONUNBUFFERED": unbuffered},
     )
     assert process.stdout and process.stderr
     process.stdout.close()
     said = process.stderr.read()
     process.stderr.close()
-    assert process.wait() == code and said == b""
+    assert process.wait() == 141 and said == b""
 
 
 def test_tables_in_a_pipe_that_nobody_reads():

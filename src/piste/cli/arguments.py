@@ -2,8 +2,10 @@
 
 import argparse
 import re
+import sys
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from piste.errors import InputError, shown
 
@@ -31,6 +33,10 @@ class _OneLine(argparse.ArgumentParser):
 
     def error(self, message: str):
         raise InputError(f"{message} ({self.prog} --help shows all)")
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        # argparse would hide that nobody reads the help, where output has no buffer.
+        (file or sys.stderr).write(message)
 
 
 class Parser:
