@@ -26,12 +26,18 @@ def session() -> Iterator[None]:
     """Everything that a command of the terminal needs, put back when it ends."""
     with _signals(), _readable_streams(), warnings.catch_warnings():
         shown = warnings.showwarning
-        warnings.simplefilter("once", InputWarning)
+        warnings.simplefilter("always", InputWarning)
+        printed: set[str] = set()
 
         def show(message, category, *rest, **named):
             if not issubclass(category, InputWarning):
                 return shown(message, category, *rest, **named)
-            print(f"warning: {one_line(str(message))}", file=sys.stderr)
+            line = f"warning: {one_line(str(message))}"
+            # Once in a command. A filter would not do: a library that is imported
+            # meanwhile may put its own before it.
+            if line not in printed:
+                printed.add(line)
+                print(line, file=sys.stderr)
 
         warnings.showwarning = show
         yield
